@@ -5,10 +5,12 @@
 
 CLIP is a 720p video (default: the trailer in ../shared, where that is). PYTHON is one that has
 py-data-juicer 1.6.1, opencv-contrib-python-headless and scenedetect-headless; without it our own
-figures are printed alone. CPU is that of all processes, start-up included. The factor of real time
-is over four copies of the clip, on all cores; each copy differs by a byte, or it would be looked at
-once. With --long, labels of one long video are made on one core, on all cores in one piece, and on
-all cores in parts.
+figures are printed alone. CPU is that of all processes, start-up included; beside it stands what
+the same command takes where the libraries in each worker start as many threads as they like (unset
+OMP_NUM_THREADS and its like, or there is nothing to see). The factor of real time is over four
+copies of the clip, on all cores; each copy differs by a byte, or it would be looked at once. With
+--long, labels of one long video are made on one core, on all cores in one piece, and on all cores
+in parts.
 """
 
 import argparse
@@ -36,6 +38,13 @@ import sys
 from reelbench.annotate import operator
 from reelbench.cli import main
 operator.PART_SECONDS = float(sys.argv.pop(1))
+sys.exit(main(sys.argv[1:]))
+"""
+UNLIMITED = """
+import sys
+from reelbench.base import workers
+from reelbench.cli import main
+workers.thread_settings = lambda threads: {}
 sys.exit(main(sys.argv[1:]))
 """
 PEER = """
@@ -104,12 +113,15 @@ def main() -> None:
     if options.long:
         long_video(options.clip, options.long)
         return
-    print(f"{'label':22}{'CPU s':>8}{'peer CPU s':>12}{'ratio':>8}{'x real time':>13}")
+    heads = f"{'peer CPU s':>12}{'ratio':>8}{'x real time':>13}"
+    print(f"{'label':22}{'CPU s':>8}{'unlimited':>11}{heads}")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         one, four = copies_of(options.clip, root / "one", 1), copies_of(options.clip, root / "4", 4)
         for name, labels in LABELS.items():
             cpu, _ = measured(annotate(one, labels, root / f"out {name}"))
+            words = annotate(one, labels, root / f"out unlimited {name}")[3:]
+            unlimited, _ = measured([sys.executable, "-c", UNLIMITED, *words])
             _, wall = measured(annotate(four, labels, root / f"out 4 {name}"))
             theirs = ratio = ""
             if options.peer and name in PEERS:
@@ -117,7 +129,7 @@ def main() -> None:
                 peer, _ = measured(words)
                 theirs, ratio = f"{peer:.1f}", f"{peer / cpu:.1f}"
             factor = COPIES * seconds / wall
-            print(f"{name:22}{cpu:8.1f}{theirs:>12}{ratio:>8}{factor:13.1f}")
+            print(f"{name:22}{cpu:8.1f}{unlimited:11.1f}{theirs:>12}{ratio:>8}{factor:13.1f}")
 
 
 if __name__ == "__main__":

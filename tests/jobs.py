@@ -38,5 +38,17 @@ def stall_or_double(number: int) -> int:
     return 2 * number
 
 
+def environment(*names: str) -> list[str | None]:
+    return [os.environ.get(name) for name in names]
+
+
+def threads_with_numpy() -> int:
+    """How many threads this process has once NumPy is loaded."""
+    import numpy as np
+
+    np.ones((200, 200)) @ np.ones((200, 200))
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
 def make_a_lock() -> object:
     return threading.Lock()

@@ -38,6 +38,7 @@ OPERATORS = {
     "left": "Left",
     "right": "Right",
     "transcript": "Heard",
+    "threads": "Threads",
 }
 
 
@@ -339,3 +340,13 @@ class Right(Left):
 
 def _clips(clip: Clip) -> Path:
     return looks_file(clip.path).with_name("clips")
+
+
+@dataclass(frozen=True)
+class Threads(Operator):
+    """Says how many threads NumPy was allowed when it was loaded."""
+
+    name = "threads"
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        return {"threads": os.environ.get("OPENBLAS_NUM_THREADS")}

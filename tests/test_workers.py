@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import die, double, eat, fail, hang, make_a_lock
+from jobs import (
+    die,
+    double,
+    eat,
+    environment,
+    fail,
+    hang,
+    make_a_lock,
+    threads_with_numpy,
+)  # fmt: skip
 from support import wait_until
 
 from reelbench.base.errors import ReelbenchError
@@ -115,6 +124,45 @@ def test_a_copy_of_the_process_leaves_the_workers_alone(pool: WorkerPool) -> Non
         os._exit(0)
     os.waitpid(copy, 0)
     assert pool.call(double, 2, limit=30) == 4
+
+
+NAMES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OPENCV_FOR_THREADS_NUM")
+
+
+@pytest.mark.parametrize(("own", "expected"), [
+    ({}, "3 3 3 3"),
+    ({"OMP_NUM_THREADS": "1"}, "1 1 1 1"),
+    ({"OMP_NUM_THREADS": "2,1"}, "2 2 2 2"),
+    ({"OMP_NUM_THREADS": "64"}, "3 3 3 3"),
+    ({"OPENBLAS_NUM_THREADS": "1"}, "3 1 3 3"),
+    ({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "2"}, "1 1 2 1"),
+    ({"OMP_NUM_THREADS": "many", "MKL_NUM_THREADS": "0"}, "3 3 3 3"),
+])  # fmt: skip
+def test_a_lower_number_of_threads_stays(
+    own: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    pool = WorkerPool(1, threads=3)
+    try:
+        assert pool.call(environment, *NAMES, limit=30) == expected.split()
+        # A job that wants fewer gets another process.
+        assert pool.call(environment, *NAMES, limit=30, threads=1) == ["1"] * len(NAMES)
+    finally:
+        pool.close()
+
+
+def test_as_many_workers_as_cores_start_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    pool = WorkerPool()
+    try:
+        # Its own, and the one that waits for the end of its parent.
+        assert pool.call(threads_with_numpy, limit=60) == 2
+    finally:
+        pool.close()
 
 
 def test_where_memory_is_limited_already() -> None:

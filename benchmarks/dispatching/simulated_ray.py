@@ -425,7 +425,7 @@ class _Remote:
             self._ray.create(holding)
             if self._is_actor:
                 return _ActorHandle(self._ray, holding)
-            packed, holding.limit, _memory = arguments
+            packed, holding.limit, *_ = arguments
             holding.load = pickle.loads(pickle.loads(packed)[1])
             holding.call = Reference(holding)
             return holding.call
@@ -443,7 +443,7 @@ class _ActorHandle:
         self.holding.call = Reference(self.holding)
         return self.holding.call
 
-    def _do(self, family: str, packed: bytes, limit: float, _memory: int) -> Reference:
+    def _do(self, family: str, packed: bytes, limit: float, *_: int) -> Reference:
         clock = self._ray.clock
         with clock.measured():
             clock.time += _CALL_SECONDS

@@ -17,12 +17,12 @@ def statements(labels: Mapping[str, Any], entry: Entry) -> Iterable[Statement]:
         return
     who = same_people(labels, entry)
     for person in labels["appearance"]["people"]:
-        truth, facts, sure = who.get(person["id"], {}), person["facts"], person["confidence"]
-        if "top" in truth and facts["clothes"]:
-            said = facts["clothes"][0]["colour"].removeprefix("dark ")
+        truth, guess, sure = who.get(person["id"], {}), person["guess"], person["confidence"]
+        if "top" in truth and guess["clothes"]:
+            said = guess["clothes"][0]["colour"].removeprefix("dark ")
             true = said if said in truth["top"] else truth["top"][0]
             kept = " clothes" in person["text"]
             yield Statement(entry.name, "clothes", said, true, sure["clothes"], kept)
-        if truth.get("hair") in _TONES and facts["hair"] and facts["hair"]["tone"] != "medium":
-            said, true = facts["hair"]["tone"], _TONES[truth["hair"]]
+        if truth.get("hair") in _TONES and guess["hair"] and guess["hair"]["tone"] != "medium":
+            said, true = guess["hair"]["tone"], _TONES[truth["hair"]]
             yield Statement(entry.name, "hair", said, true, sure["hair"], " hair" in person["text"])

@@ -125,7 +125,8 @@ def test_who_must_be_surer_says_nothing_and_keeps_the_guess() -> None:
     assert person["guess"] == "happiness"
     name = "speech_two_faces.mp4"
     for person in Appearance(least_confidence=0.99)(clip(name), labels(name))["people"]:
-        assert person["facts"]["clothes"]
+        assert person["guess"]["clothes"]
+        assert person["facts"]["clothes"] is person["facts"]["hair"] is None
         assert "clothes" not in person["text"]
         assert "hair" not in person["text"]
 
@@ -165,8 +166,8 @@ def test_scores_of_emotions_are_probabilities() -> None:
 def test_people_are_described_by_what_can_be_seen() -> None:
     both = of("speech_two_faces.mp4", "appearance")
     assert both["p1"]["facts"]["position"] == "left"
-    assert both["p1"]["facts"]["hair"]["tone"] == "light"
-    assert both["p2"]["facts"]["hair"]["tone"] == "dark"
+    assert both["p1"]["guess"]["hair"]["tone"] == "light"
+    assert both["p2"]["guess"]["hair"]["tone"] == "dark"
     for person in both.values():
         assert person["facts"]["clothes"][0]["colour"] == "black"
         assert person["facts"]["motion"] == "still"

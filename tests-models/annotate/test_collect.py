@@ -182,10 +182,14 @@ def test_languages_are_told_from_words() -> None:
         value = Language()(clip, {"text": {"lines": [{"text": text}]}})
         assert value["written"] == language
         assert value["confidence"]["written"] > 0.8
-    # What was heard counts; that the words look like another language is told.
-    value = Language()(clip, {"transcript": {"text": sentences["en"], "language": "fr"}})
-    assert value["spoken"] == "fr"
+    # Where what was heard and the words disagree, nothing is said.
+    heard = {"text": sentences["en"], "language": "fr", "language_confidence": 0.6}
+    value = Language()(clip, {"transcript": heard})
+    assert value["spoken"] is None
+    assert value["guess"]["spoken"] == "fr"
     assert value["confidence"]["spoken"] < 0.1
+    welsh = {"text": "Mae'r new year is a time to begin again.", "language": "cy"}
+    assert Language()(clip, {"transcript": welsh})["spoken"] is None
 
 
 @pytest.mark.parametrize("name", ["shots", "motion", "fingerprint", "unsafe"])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from errands import attempts, begun, done, mark, mark_again, mark_and_die, mark_elsewhere, node
-from jobs import double, eat, fail, hang, make_a_lock
+from jobs import double, eat, environment, fail, hang, make_a_lock
 from support import is_gone, wait_until
 
 from reelbench.base.errors import ReelbenchError
@@ -82,6 +82,7 @@ def test_the_same_as_on_this_machine_alone(shared: RayEngine) -> None:
         Job("raises, with a model", fail, ("on purpose",), family="a"),
         Job("eats", eat, ()),
         Job("returns what cannot be sent", make_a_lock, ()),
+        Job("threads", environment, ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")),
     ]
     local = LocalEngine(2, memory=2 * GIGABYTE)
     here = told(local.run(jobs, 60))

@@ -167,9 +167,13 @@ def test_language_needs_words() -> None:
 
 
 def test_few_words_have_the_language_that_was_heard() -> None:
-    said = {"transcript": {"text": "Hello!", "language": "en"}}
-    assert Language()(SOUND_ALONE, said) == {
+    said = {"text": "Hello!", "language": "en", "language_confidence": 0.9}
+    assert Language()(SOUND_ALONE, {"transcript": said}) == {
         "spoken": "en",
         "written": None,
-        "confidence": {"spoken": None, "written": None},
+        "guess": {"spoken": "en", "written": None},
+        "confidence": {"spoken": 0.9, "written": 0.0},
     }
+    # An operator in the place of ours that does not say how sure it is.
+    del said["language_confidence"]
+    assert Language()(SOUND_ALONE, {"transcript": said})["spoken"] is None

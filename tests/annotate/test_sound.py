@@ -137,6 +137,7 @@ def test_subtitles_beside_a_clip_are_believed_also_where_it_has_no_sound(tmp_pat
     assert Transcript()(clip, {}) == {
         "source": "subtitles",
         "language": None,
+        "language_confidence": 0.0,
         "text": "Good morning.",
         "confidence": 1.0,
         "dropped": [],

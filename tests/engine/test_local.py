@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from errands import begun, done, mark
-from jobs import die, double, eat, fail, hang
+from jobs import die, double, eat, environment, fail, hang
 from support import is_gone, wait_until
 
 from reelbench.base import workers
@@ -37,6 +37,19 @@ def test_every_job_is_told_once_with_its_result(engine: LocalEngine) -> None:
     found = by_name(engine.run([Job(f"{n}", double, (n,)) for n in range(50)], 30))
     assert {name: one.result for name, one in found.items()} == {f"{n}": 2 * n for n in range(50)}
     assert not any(one.error or one.lost for one in found.values())
+
+
+def test_a_job_has_a_thread_for_each_core_that_it_reserves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    engine = LocalEngine(1)
+    jobs = [Job(f"{cpus}", environment, ("OMP_NUM_THREADS",), cpus=cpus) for cpus in (0.5, 1, 2)]
+    found = by_name(engine.run(jobs, 30))
+    engine.close()
+    most = str(min(2, workers.cores()))
+    assert {name: one.result for name, one in found.items()} == {
+        "0.5": ["1"], "1": ["1"], "2": [most]}  # fmt: skip
 
 
 def test_nothing_to_do(engine: LocalEngine) -> None:

@@ -62,7 +62,7 @@ class Operator(ABC):
     # Names that parameters had before, by their present names: they are still understood, and
     # labels that were made under them are found again.
     former_names: ClassVar[Mapping[str, str]] = {}
-    cpus: ClassVar[float] = 1.0
+    cpus: ClassVar[float] = 1.0  # its libraries start a thread for each, or fewer
     gpus: ClassVar[float] = 0.0
     # What a user put in the place of its weights: their names, and another name or a path.
     replaced: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)

@@ -34,6 +34,12 @@ _MOST_KEPT = 400 * 2**20
 # anew, page by page: that takes as long as the work on it. It gets to these numbers itself, late.
 # Who has set them knows better.
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**26)}
+# Where libraries look, when they are loaded, for how many threads to start: OpenMP (PyTorch and
+# CTranslate2 use it), OpenBLAS (NumPy), MKL, BLIS, Accelerate, numexpr and OpenCV.
+_THREAD_SETTINGS = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "OPENCV_FOR_THREADS_NUM",
+)  # fmt: skip
 
 
 class WorkerError(Exception):
@@ -45,11 +51,32 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class WorkerPool:
-    """Processes that run one job at a time each; started on demand, replaced when they crash."""
+def thread_settings(threads: int) -> dict[str, str]:
+    """Return the environment of a process whose libraries start at most so many threads each.
 
-    def __init__(self, count: int | None = None, memory: int = 4 * GIGABYTE) -> None:
+    Processes that each start a thread for every core wait for one another, and spin meanwhile.
+    A lower number that the user has set stays; OMP_NUM_THREADS counts where no other name is set.
+    """
+
+    def number(name: str) -> str:
+        value = os.environ.get(name) or os.environ.get("OMP_NUM_THREADS", "")
+        first = value.partition(",")[0].strip()  # OpenMP takes a number for each level
+        return str(min(threads, int(first)) if first.isdecimal() and int(first) else threads)
+
+    return {name: number(name) for name in _THREAD_SETTINGS}
+
+
+class WorkerPool:
+    """Processes that run one job at a time each; started on demand, replaced when they crash.
+
+    The libraries in each start ``threads`` threads at most: its share of the cores by default.
+    """
+
+    def __init__(
+        self, count: int | None = None, memory: int = 4 * GIGABYTE, threads: int | None = None
+    ) -> None:
         self._memory = memory
+        self._threads = threads or max(1, cores() // (count or cores()))
         self._closed = False
         self._owner = os.getpid()
         self._workers: set[_Worker] = set()
@@ -59,24 +86,33 @@ class WorkerPool:
         atexit.register(self.close)
 
     def call(
-        self, work: Callable[..., Result], *args: object, limit: float, family: str = ""
+        self,
+        work: Callable[..., Result],
+        *args: object,
+        limit: float,
+        family: str = "",
+        threads: int | None = None,
     ) -> Result:
         """Run ``work(*args)`` in a worker and return its result.
 
         Raises what the work raises, or ``WorkerError`` if its process crashes or takes over
         ``limit`` seconds, not counting the wait for a free worker. Jobs of one ``family`` share
         what they load; a worker that holds much is replaced before it works for another one.
+        A job that wants fewer ``threads`` than the pool allows gets a process that starts no more.
         """
+        threads = min(self._threads, threads or self._threads)
         worker = self._idle.get()
         try:
             if self._closed:
                 raise WorkerError("was stopped")
             # It may also have been ended by someone, not by a job.
-            if worker is not None and not (worker.is_alive and worker.has_room_for(family)):
+            if worker is not None and not (
+                worker.is_alive and worker.threads == threads and worker.has_room_for(family)
+            ):
                 self._lose(worker)
                 worker = None
             if worker is None:
-                worker = _Worker(self._memory)
+                worker = _Worker(self._memory, threads)
                 self._workers.add(worker)
                 if self._closed:  # while it was starting
                     raise WorkerError("was stopped")
@@ -113,7 +149,8 @@ class WorkerPool:
 class ChildProcess:
     """A new Python that runs a function of a module, with a pipe to it; it ends with this process.
 
-    The function gets the numbers of the pipe and of what to ``follow``, and ``numbers``.
+    The function gets the numbers of the pipe and of what to ``follow``, and ``numbers``. Its
+    libraries start at most ``threads`` threads each.
     """
 
     def __init__(
@@ -121,6 +158,7 @@ class ChildProcess:
         module: str,
         function: str,
         *numbers: int,
+        threads: int,
         environment: Mapping[str, str] | None = None,
         output: IO[bytes] | None = None,
     ) -> None:
@@ -141,6 +179,7 @@ class ChildProcess:
             pass_fds=(theirs.fileno(), life),
             env=os.environ
             | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            | thread_settings(threads)
             | dict(environment or {}),
         )
         theirs.close()
@@ -168,10 +207,12 @@ class ChildProcess:
 class _Worker:
     """One process that runs jobs."""
 
-    def __init__(self, memory: int) -> None:
-        self.family = ""
+    def __init__(self, memory: int, threads: int) -> None:
+        self.family, self.threads = "", threads
         settings = {n: v for n, v in _KEEP_MEMORY.items() if n not in os.environ}
-        self._child = ChildProcess(__name__, serve.__name__, memory, environment=settings)
+        self._child = ChildProcess(
+            __name__, serve.__name__, memory, threads=threads, environment=settings
+        )
         self.process, self._line = self._child.process, self._child.line
         self._await_start()
 

@@ -20,6 +20,11 @@ class Job:
     cpus: float = 1.0
     gpus: float = 0.0
 
+    @property
+    def threads(self) -> int:
+        """How many threads its libraries may start: one for each core that it reserves."""
+        return max(1, int(self.cpus))
+
 
 @dataclass(frozen=True, slots=True)
 class JobResult:

@@ -223,14 +223,15 @@ class Dispatch:
             self._tasks += 1
             self._await(RayTask(kind, cpus, queued, reference), reference)
 
-    def _arguments(self, queued: QueuedJob) -> tuple[bytes, float, int] | None:
+    def _arguments(self, queued: QueuedJob) -> tuple[bytes, float, int, int] | None:
         """Return the arguments of a job's remote call; None, with a result, if it has none."""
         try:
             packed = pack(queued.job.work, queued.job.args)
         except ReelbenchError as error:
             self._results.append(JobResult(queued.job, error=error))
             return None
-        return packed, self._limit, _NO_BOUND if queued.job.gpus else self._memory
+        memory = _NO_BOUND if queued.job.gpus else self._memory
+        return packed, self._limit, memory, queued.job.threads
 
     def _await(self, slot: RayActor | RayTask, reference: Any) -> None:
         # A future tells when it is finished; ray.wait would look at all that are running.

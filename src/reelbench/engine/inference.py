@@ -1,6 +1,7 @@
 """Local models on a Ray cluster: an actor with the weights for each of its GPUs."""
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
+from reelbench.base.workers import thread_settings
 from reelbench.engine.cluster import RayEngine
 from reelbench.models.base import Request, Response
 from reelbench.models.card import Card
@@ -79,7 +81,8 @@ class ActorEngine:
         self.peak_memory: int | None = None
         self._ray, self._card, self._say = ray, card, say
         self._signs, self._is_asked = 0, False
-        self._actor = ray.remote(PipelineActor).options(**options).remote()
+        actor = ray.remote(PipelineActor).options(**options)
+        self._actor = actor.remote(int(options["num_cpus"]))
 
     def load(self) -> None:
         """Load the weights, once there is a machine for them."""
@@ -143,7 +146,8 @@ class ActorEngine:
 class PipelineActor:
     """What runs on a machine of the cluster: a pipeline, which is asked many things at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:
+        os.environ.update(thread_settings(threads))  # before PyTorch is loaded
         self._messages: list[str] = []
         self._pipeline: InferencePipeline | None = None
 

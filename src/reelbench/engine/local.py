@@ -18,8 +18,12 @@ class LocalEngine:
     """
 
     def __init__(self, workers: int | None = None, memory: int = 6 * GIGABYTE) -> None:
-        self._memory = memory
-        self._slots = [_Slot(WorkerPool(1, memory)) for _ in range(workers or cores())]
+        count = workers or cores()
+        self._memory, self._threads = memory, max(1, cores() // count)
+        self._slots = [_Slot(self._pool()) for _ in range(count)]
+
+    def _pool(self) -> WorkerPool:
+        return WorkerPool(1, self._memory, self._threads)
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         """Run jobs in parallel and yield the result of each as it finishes."""
@@ -48,7 +52,11 @@ class LocalEngine:
                 slot.inbox.put(None)
             for thread in threads:
                 thread.join()
-            self._slots = [slot.renewed(self._memory) for slot in self._slots]
+            # With the same processes, unless they were ended.
+            self._slots = [
+                _Slot(self._pool()) if slot.pool.is_closed else _Slot(slot.pool, slot.family)
+                for slot in self._slots
+            ]
 
     def close(self) -> None:
         """End the workers."""
@@ -63,12 +71,6 @@ class _Slot:
     pool: WorkerPool
     family: str = ""
     inbox: queue.SimpleQueue[Job | None] = field(default_factory=queue.SimpleQueue)
-
-    def renewed(self, memory: int) -> "_Slot":
-        """Return a slot for another run: with the same process, unless that was ended."""
-        if self.pool.is_closed:
-            return _Slot(WorkerPool(1, memory))
-        return _Slot(self.pool, self.family)
 
 
 class _WaitingJobs:
@@ -122,7 +124,7 @@ def _work(
 
 def _result(pool: WorkerPool, job: Job, limit: float) -> JobResult:
     try:
-        value = pool.call(job.work, *job.args, limit=limit, family=job.family)
+        value = pool.call(job.work, *job.args, limit=limit, family=job.family, threads=job.threads)
     except WorkerError as error:
         return JobResult(job, lost=str(error))
     except Exception as error:  # whatever the work raised is its result

@@ -28,11 +28,12 @@ def unpack(outcome: bytes) -> tuple[Any, Exception | None]:
     return result, error
 
 
-def do(packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
+def do(packed: bytes, limit: float, memory: int, threads: int) -> tuple[str, Any]:
     """Run a job; return "done" with its pickled outcome, or "lost" or "crashed" with the reason."""
     try:
         work, args = _unpack_call(packed)
-        return "done", pickle.dumps((_process(memory).call(work, *args, limit=limit), None))
+        result = _process(memory).call(work, *args, limit=limit, threads=threads)
+        return "done", pickle.dumps((result, None))
     except WorkerError as error:
         # A crash may come from outside, as when memory is short, and is worth another attempt.
         return "crashed" if str(error).startswith("crashed") else "lost", str(error)
@@ -50,13 +51,15 @@ class RayWorker:
         """Return, once the actor has started, Ray's name of its machine."""
         return str(import_extra("ray", "ray").get_runtime_context().get_node_id())
 
-    def do(self, family: str, packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
+    def do(
+        self, family: str, packed: bytes, limit: float, memory: int, threads: int
+    ) -> tuple[str, Any]:
         """Run a job; in a new process if it is of another family than the last."""
         if family != self._family:
             _process(memory).close()
             _process.cache_clear()
             self._family = family
-        return do(packed, limit, memory)
+        return do(packed, limit, memory, threads)
 
 
 def _unpack_call(packed: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -7,11 +7,12 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol
 
+from reelbench.annotate.common.crops import opencv
 from reelbench.annotate.common.detectors import OnnxDetector
 from reelbench.annotate.common.tracking import Detection
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.weights import from_weights, import_extra, weights_file
+from reelbench.weights import from_weights, weights_file
 
 WEIGHTS = ("coco", "coco_layout")
 _SIDE = 300  # pixels of the square that it was trained on
@@ -62,13 +63,12 @@ class _CocoDetector:
     names = CLASSES
 
     def __init__(self, path: Path) -> None:
-        cv2 = import_extra("cv2", "annotate")
-        cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+        cv2 = opencv()
         self._net = cv2.dnn.readNetFromTensorflow(str(path), str(weights_file(WEIGHTS[1])))
 
     def detect(self, image: Image, least_score: float) -> list[Detection]:
         """Return what is found in a picture, in its pixels."""
-        cv2 = import_extra("cv2", "annotate")
+        cv2 = opencv()
         self._net.setInput(cv2.dnn.blobFromImage(image, size=(_SIDE, _SIDE)))
         height, width = image.shape[:2]
         found = []

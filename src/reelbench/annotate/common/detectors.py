@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reelbench.annotate.common.crops import opencv
 from reelbench.annotate.common.sessions import open_session, shapes_of
 from reelbench.annotate.common.tracking import Detection
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.weights import import_extra
 from reelbench.weights.own import NAMES_ENDINGS, names_beside
 
 _GREY = 114  # what YOLO pads with
@@ -80,7 +80,7 @@ class OnnxDetector:
     def _yolo(
         self, image: Image, least_score: float
     ) -> list[tuple[float, int, NDArray[np.float64]]]:
-        cv2 = import_extra("cv2", "annotate")
+        cv2 = opencv()
         height, width = image.shape[:2]
         scale = min(self._width / width, self._height / height)
         size = max(1, round(width * scale)), max(1, round(height * scale))
@@ -98,7 +98,7 @@ class OnnxDetector:
         return [(float(scores[n]), int(numbers[n]), boxes[n]) for n in np.ravel(kept).astype(int)]
 
     def _ssd(self, image: Image) -> list[tuple[float, int, NDArray[np.float64]]]:
-        cv2 = import_extra("cv2", "annotate")
+        cv2 = opencv()
         height, width = image.shape[:2]
         rows = self._run(cv2.resize(image, (self._width, self._height)))[0, 0]
         full = np.array((width, height, width, height), np.float64)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reelbench.annotate.common.crops import opencv
 from reelbench.annotate.common.tracking import Detection
 from reelbench.media.decode.decode import Image
-from reelbench.weights import from_weights, import_extra
+from reelbench.weights import from_weights
 
 Embedding = NDArray[np.float64]  # of length 1
 
@@ -81,8 +82,7 @@ def grouped(
 
 @from_weights("face_identity")
 def _recogniser(path: Path) -> Any:
-    cv2 = import_extra("cv2", "annotate")
-    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+    cv2 = opencv()
     recogniser = cv2.FaceRecognizerSF.create(str(path), "")
     recogniser.feature(np.zeros((112, 112, 3), np.uint8))  # another kind of model fails here
     return recogniser

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reelbench.annotate.common.crops import opencv
 from reelbench.annotate.common.tracking import Box
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
@@ -107,8 +108,8 @@ def _of_language(folder: Path) -> Any:
 
 def _reader(more: dict[str, str]) -> Any:
     """The models, on one thread. Their paths are given: else rapidocr might fetch others."""
-    rapidocr, cv2 = import_extra("rapidocr", "annotate"), import_extra("cv2", "annotate")
-    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+    rapidocr = import_extra("rapidocr", "annotate")
+    opencv()  # on one thread, too
     folder = Path(rapidocr.__file__).parent / "models"
     missing = [name for name in _MODELS.values() if not (folder / name).is_file()]
     if missing:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
-from reelbench.annotate.common.calibration import Calibration
+from reelbench.annotate.common.calibration import Calibration, unless_unsure
 from reelbench.annotate.common.crops import (
     Box,
     FaceView,
@@ -93,8 +93,8 @@ _UNLIKE = 40.0  # distance in CIELAB at which a colour is surely not the skin's
 class Appearance(ModelOperator):
     """Describe each person by clothes, hair, place, size and movement.
 
-    Clothes and hair have a calibrated confidence; below ``least_confidence`` they stay in the facts
-    and are left out of the text.
+    Clothes and hair have a calibrated confidence; below ``least_confidence`` they are null, and
+    what they would be is the ``guess``.
 
     Clothes are what is below the face, within the body where bodies are known; hair is what is
     above the forehead, which may be a hat or, of someone bald, the wall. Colours are those of the
@@ -102,11 +102,11 @@ class Appearance(ModelOperator):
     """
 
     name = "appearance"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
     may_use: ClassVar[tuple[str, ...]] = ("bodies",)
 
-    least_confidence: float = 0.8  # of clothes or hair that the text mentions
+    least_confidence: float = 0.8  # of clothes or hair; below it, nothing is said of them
 
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Return a description of each person by a model that is shown pictures of them."""
@@ -150,23 +150,23 @@ class Appearance(ModelOperator):
         described = []
         for person, tracks in people.items():
             clothes, hair = _colours([each.clothes for each in parts[person]]), _tone(parts[person])
+            sure = _sure_of_clothes(clothes, parts[person]), sure_of_hair(hair)
             facts = {
-                "clothes": clothes,
-                "hair": hair,
+                "clothes": unless_unsure(clothes, sure[0], self.least_confidence),
+                "hair": unless_unsure(hair, sure[1], self.least_confidence),
                 **_place([view for track in tracks for view in track], clip),
                 **_motion(tracks, clip.info.width),
             }
-            confidence = {
-                "clothes": _sure_of_clothes(clothes, parts[person]),
-                "hair": sure_of_hair(hair),
-            }
-            text = sentence(self._without_unsure(facts, confidence))
-            described.append({"id": person, "text": text, "facts": facts, "confidence": confidence})
+            described.append(
+                {
+                    "id": person,
+                    "text": sentence(facts),
+                    "facts": facts,
+                    "guess": {"clothes": clothes, "hair": hair},
+                    "confidence": {"clothes": sure[0], "hair": sure[1]},
+                }
+            )
         return {"people": described}
-
-    def _without_unsure(self, facts: Value, confidence: dict[str, float]) -> Value:
-        unsure = [name for name, sure in confidence.items() if sure < self.least_confidence]
-        return {**facts, **dict.fromkeys(unsure)}
 
 
 @dataclass(frozen=True)

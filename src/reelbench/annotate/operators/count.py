@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reelbench.annotate.common.calibration import unless_unsure
 from reelbench.annotate.common.counting import (
     CountOverTime,
     FaceAt,
@@ -46,7 +47,7 @@ class Count(Operator):
         guess = max(sure, found.most_at_once)
         confidence = confidence_of(found, guess, identities, self.sure_identity)
         return {
-            "people": guess if confidence >= self.least_confidence else None,
+            "people": unless_unsure(guess, confidence, self.least_confidence),
             "guess": guess,
             "confidence": confidence,
             "most_at_once": found.most_at_once,

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reelbench.annotate.common.crops import opencv
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
 from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import from_weights, import_extra
+from reelbench.weights import from_weights
 
 _NEAR = 0.3  # overlap from which two boxes are one face
 
@@ -66,8 +67,7 @@ class Faces(PartOperator):
 
 @from_weights("face")
 def _detector(path: Path) -> Any:
-    cv2 = import_extra("cv2", "annotate")
-    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+    cv2 = opencv()
     detector = cv2.FaceDetectorYN.create(str(path), "", (320, 320), 0.9, _NEAR)
     detector.detect(np.zeros((320, 320, 3), np.uint8))  # another kind of model fails here
     return detector

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
+from reelbench.annotate.common.calibration import unless_unsure
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.weights import import_extra
 
@@ -18,14 +19,17 @@ from reelbench.weights import import_extra
 class Language(Operator):
     """Identifies the spoken and the written language, each as an ISO 639 code, or None.
 
-    The confidence is the probability of that language by the text, from 0 to 1, also where the
-    transcript named the language: where the two disagree it is low.
+    The confidence is the probability of that language by the text, also where the transcript named
+    the language: where the two disagree it is low. Of few words it is that of the transcript. Below
+    ``least_confidence`` a language is null, and what it would be is the ``guess``.
     """
 
     name = "language"
+    version: ClassVar[int] = 2
     may_use: ClassVar[tuple[str, ...]] = ("transcript", "text")
 
     least_letters: int = 20  # of a text; fewer could be any language
+    least_confidence: float = 0.5
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return the spoken and the written language."""
@@ -35,20 +39,26 @@ class Language(Operator):
             )
         transcript = labels.get("transcript", {})
         lines = labels.get("text", {}).get("lines", [])
-        heard = self._language(transcript.get("text", ""), transcript.get("language"))
-        read = self._language("\n".join(line["text"] for line in lines))
-        if heard[0] is None and read[0] is None:
+        text = transcript.get("text", "")
+        heard = transcript.get("language"), transcript.get("language_confidence", 0.0)
+        found = {
+            "spoken": self._language(text, *(heard if text.strip() else ())),
+            "written": self._language("\n".join(line["text"] for line in lines)),
+        }
+        if all(language is None for language, _ in found.values()):
             raise NotApplicable("The clip has too few words to identify a language.")
         return {
-            "spoken": heard[0],
-            "written": read[0],
-            "confidence": {"spoken": heard[1], "written": read[1]},
+            **{name: unless_unsure(*each, self.least_confidence) for name, each in found.items()},
+            "guess": {name: language for name, (language, _) in found.items()},
+            "confidence": {name: sure for name, (_, sure) in found.items()},
         }
 
-    def _language(self, text: str, known: str | None = None) -> tuple[str | None, float | None]:
+    def _language(
+        self, text: str, known: str | None = None, sure: float = 0.0
+    ) -> tuple[str | None, float]:
         """Return the language of a text, or the one it is known to be in, and how sure that is."""
         if sum(letter.isalpha() for letter in text) < self.least_letters:
-            return (known or None) if text.strip() else None, None
+            return known, sure
         ranks = dict(_identifier().rank(text))
         language = known or max(ranks, key=lambda each: (ranks[each], each))
         return language, round(float(ranks.get(language, 0.0)), 4)

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reelbench.annotate.common.crops import opencv
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
 from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import frame_before, scan_frames
-from reelbench.weights import import_extra
 
 # Data-Juicer's: the pyramid's step and levels, the window, rounds, and the polynomial's two.
 _FARNEBACK = (0.5, 3, 15, 3, 5, 1.2, 0)
@@ -48,8 +48,7 @@ class Motion(PartOperator):
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video, so nothing moves.")
         cuts: list[float] = labels["shots"]["cuts"] if "shots" in labels else []
-        cv2 = import_extra("cv2", "annotate")
-        cv2.setNumThreads(1)
+        cv2 = opencv()
         scores: list[tuple[float, float]] = []
         before: tuple[int, Image] | None = None  # the number of its shot, and the frame
         earlier = frame_before(clip.path, self.rate, self.longest, True, span[0])

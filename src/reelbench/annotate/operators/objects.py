@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import ClassVar
 
+from reelbench.annotate.common.calibration import unless_unsure
 from reelbench.annotate.common.found import looks_of
 from reelbench.annotate.common.tracking import Spot, Track, join
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
@@ -128,7 +129,7 @@ class Objects(Operator):
             rows.append(
                 {
                     "id": f"{track.name.replace(' ', '-')}-{number}",
-                    "class": track.name if confidence >= self.least_confidence else None,
+                    "class": unless_unsure(track.name, confidence, self.least_confidence),
                     "guess": track.name,
                     "confidence": confidence,
                     "start": round(track.start, 4),

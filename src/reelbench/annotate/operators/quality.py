@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 import av
 import numpy as np
 
+from reelbench.annotate.common.crops import opencv
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
 from reelbench.data.items import Span
 from reelbench.media.decode.decode import Decoded, decoded_from
 from reelbench.media.decode.stream import EARLY, tick_after
 from reelbench.media.measure import metrics as measures
 from reelbench.media.measure.metrics import Grey, Image
-from reelbench.weights import import_extra
 
 _SMALL = 256  # pixels of the longer side of what is compared from frame to frame
 _LARGE = 2048  # pixels a side; of larger pictures the middle is measured
@@ -306,8 +306,7 @@ def _brisque_scorer(folder: str) -> tuple[Any, str]:
             digests = [sha256(file.read_bytes()).hexdigest() for file in files]
             if digests != list(_BRISQUE_FILES.values()):
                 return None, f"BRISQUE was left out: the model files in {place} are other versions."
-            cv2 = import_extra("cv2", "annotate")
-            cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+            cv2 = opencv()
             return cv2.quality.QualityBRISQUE_create(*map(str, files)), ""
     where = folder or "the usual folders"
     return None, (

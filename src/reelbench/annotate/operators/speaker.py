@@ -21,6 +21,7 @@ from reelbench.annotate.common.audio import (
     turns_of,
     within,
 )
+from reelbench.annotate.common.calibration import unless_unsure
 from reelbench.annotate.common.lip_sync import (
     BREAK,
     MEASURES,
@@ -146,7 +147,7 @@ class Speaker(Operator):
             sure = _SILENT
         sure = round(min(sure, _SUREST), 4)
         return {
-            "speaks": guess if sure >= self.least_confidence else None,
+            "speaks": unless_unsure(guess, sure, self.least_confidence),
             "guess": guess,
             "confidence": sure,
         }

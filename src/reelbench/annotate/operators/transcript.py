@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reelbench.annotate.common.audio import bridged, mono_sound
+from reelbench.annotate.common.calibration import unless_unsure
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.annotate.operators.sound import speech_in
 from reelbench.base.files import digest_of_file
@@ -31,11 +32,12 @@ class Transcript(Operator):
     """Transcribes speech, with the times of words; a subtitle file is preferred to Whisper.
 
     Where speech runs into the start or the end of a clip, its first or last word may be cut off,
-    and Whisper then makes up another: it is dropped, with the doubtful ones beside it.
+    and Whisper then makes up another: it is dropped, with the doubtful ones beside it. A language
+    that Whisper is not sure of is null.
     """
 
     name: ClassVar[str] = "transcript"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     may_use: ClassVar[tuple[str, ...]] = ("sound",)
     weights: ClassVar[tuple[str, ...]] = ("whisper_base",)
     subtitles: bool = True  # whether a file beside the clip counts
@@ -44,6 +46,7 @@ class Transcript(Operator):
     whisper: str = "whisper_base"  # or whisper_large_v3, for who has its weights
     edges: bool = True  # whether words that the edges of the clip cut off are dropped
     doubtful: float = 0.6  # probability below which a word beside them is dropped, too
+    least_confidence: float = 0.5  # of the language, which is null below it
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return the transcript of a clip."""
@@ -53,10 +56,11 @@ class Transcript(Operator):
                 {"start": cue.start, "end": cue.end, "text": cue.text, "words": []}
                 for cue in read_subtitles(beside)
             ]
-            return _label("subtitles", self.language or None, segments, [], 1.0)
+            language = self.language or None
+            return _label("subtitles", language, float(bool(language)), segments, [], 1.0)
         speech = speech_in(clip, labels)
         if not speech:
-            return _label("model", None, [], [], 0.0)
+            return _label("model", None, 0.0, [], [], 0.0)
         return self._heard(clip, speech)
 
     @property
@@ -93,7 +97,8 @@ class Transcript(Operator):
         segments = [_segment(each, speech, places) for each in heard]
         return _label(
             "model",
-            info.language,
+            unless_unsure(info.language, info.language_probability, self.least_confidence),
+            info.language_probability,
             [segment for segment in segments if segment["words"]],
             [_word(word, speech) for word in words if id(word) not in places],
             float(np.mean([word.probability for word in kept])) if kept else 0.0,
@@ -137,6 +142,7 @@ def _dropped(words: Sequence[tuple[float, float]], doubtful: float) -> int:
 def _label(
     source: str,
     language: str | None,
+    language_confidence: float,
     segments: list[dict[str, Any]],
     dropped: list[dict[str, Any]],
     confidence: float,
@@ -144,6 +150,7 @@ def _label(
     return {
         "source": source,
         "language": language,
+        "language_confidence": round(language_confidence, 4),
         "text": " ".join(segment["text"] for segment in segments if segment["text"]),
         "confidence": round(confidence, 4),
         "segments": segments,

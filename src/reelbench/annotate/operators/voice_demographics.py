@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from reelbench.annotate.common.audio import Mono, mono_sound, parts, turns_of, without
+from reelbench.annotate.common.calibration import unless_unsure
 from reelbench.annotate.common.keras_file import Tensor, load_network
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.annotate.operators.pitch import median_within
@@ -74,8 +75,8 @@ class VoiceDemographics(Operator):
             "pitch": pitch,
             "female": None if female is None else round(female, 4),
             "seconds": round(seconds, 4),
-            "gender": gender if sure >= self.least_confidence else None,
-            "age_group": age if age_sure >= self.least_confidence else None,
+            "gender": unless_unsure(gender, sure, self.least_confidence),
+            "age_group": unless_unsure(age, age_sure, self.least_confidence),
             "guess": {"gender": gender, "age_group": age},
             "confidence": {"gender": round(sure, 4), "age_group": round(age_sure, 4)},
         }

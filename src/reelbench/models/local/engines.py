@@ -79,12 +79,13 @@ class LocalEngines:
 
     def start(self, card: Card, number: int, say: Callable[[str], None]) -> InferenceEngine:
         """Return one that is to be loaded."""
-        environment = environments(card, gpu_count(card), os.environ)[number]
+        places = environments(card, gpu_count(card), os.environ)
+        environment = places[number]
         if environment is None:
             return PipelineHere(card, say)
         from reelbench.models.local.workers import PipelineProcess
 
-        return PipelineProcess(card, environment, say)
+        return PipelineProcess(card, max(1, cores() // len(places)), environment, say)
 
 
 class PipelineHere:
@@ -138,10 +139,7 @@ def environments(card: Card, gpus: int, here: Mapping[str, str]) -> list[Mapping
     """Return what each process of a model has in its environment; None is this process itself."""
     if not gpus and not card.workers:
         return [None]
-    if not gpus:
-        threads = {"OMP_NUM_THREADS": str(max(1, cores() // card.workers))}
-        return [{} if "OMP_NUM_THREADS" in here else threads for _ in range(card.workers)]
-    if str(card.parameters.get("device", "cuda")) != "cuda":  # such as cuda:1
+    if not gpus or str(card.parameters.get("device", "cuda")) != "cuda":  # such as cuda:1
         return [{} for _ in range(card.workers or 1)]
     names = visible_gpus(gpus, here)
     if "device_map" not in card.parameters:

@@ -32,7 +32,7 @@ class PreparingProcesses:
     def __init__(self, card: Card) -> None:
         source = (card.model, card.parameters.get("revision", "main"))
         count = max(1, min(_PROCESSES, cores() - 1))
-        self._pool = WorkerPool(count, _NO_BOUND)
+        self._pool = WorkerPool(count, _NO_BOUND, threads=1)
         # What hangs here costs no more than itself: who waits for it would be ended for that.
         self._limit = min(_SECONDS, card.timeout / 2)
         self.calls = 0  # so far, about: several threads count
@@ -113,9 +113,6 @@ def _inputs(file: str, dtype: str, requests: list[Request]) -> dict[str, Any]:
 
 @cache
 def _loaded(file: str) -> LoadedModel:
-    import torch
-
-    torch.set_num_threads(1)  # there is a process for each core already
     loaded: LoadedModel = pickle.loads(Path(file).read_bytes())  # noqa: S301 - our own
     return loaded
 

@@ -37,7 +37,11 @@ class PipelineProcess:
     """A process with a pipeline, and the responses that it owes."""
 
     def __init__(
-        self, card: Card, environment: Mapping[str, str], say: Callable[[str], None]
+        self,
+        card: Card,
+        threads: int,
+        environment: Mapping[str, str],
+        say: Callable[[str], None],
     ) -> None:
         self.capacity = 1
         self.peak_memory: int | None = None
@@ -51,7 +55,11 @@ class PipelineProcess:
         # Without a name: it goes when the processes do, however they end.
         self._log = tempfile.TemporaryFile("w+b")  # noqa: SIM115
         self._child = ChildProcess(
-            __name__, serve_pipeline.__name__, environment=environment, output=self._log
+            __name__,
+            serve_pipeline.__name__,
+            threads=threads,
+            environment=environment,
+            output=self._log,
         )
         # Threads, as a process that hangs must not hold up who submits.
         threading.Thread(target=self._send_all, daemon=True).start()

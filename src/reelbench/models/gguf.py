@@ -6,7 +6,6 @@ It is a command for ``serve:`` in a card, and comes with the extra ``local``::
 """
 
 import argparse
-import os
 import sys
 import threading
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from reelbench.base.extras import install_command
+from reelbench.base.workers import cores
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", type=Path, help="GGUF file")
     parser.add_argument("--port", type=int, required=True, help="port of 127.0.0.1; 0 for any")
     parser.add_argument("--name", help="what the model is called (default: the file's)")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="default: all cores")
+    parser.add_argument("--threads", type=int, default=cores(), help="default: all cores")
     parser.add_argument("--context", type=int, default=4096, help="tokens of prompt and reply")
     parser.add_argument("--slots", type=int, default=1, help="requests at the same time")
     parser.add_argument("--memory", type=int, help="MiB for prompts that are in no slot")

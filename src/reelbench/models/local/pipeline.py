@@ -4,7 +4,6 @@
 normalises them and makes tokens of the text; only so much is prepared ahead as two batches take.
 """
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from reelbench.base.progress import counted
+from reelbench.base.workers import cores
 from reelbench.models.base import Request, Response
 from reelbench.models.card import Card
 from reelbench.models.local.batches import BatchLimit
@@ -79,7 +79,7 @@ class InferencePipeline:
         self._prepared: list[Work] = []
         self._preparing = self._prepared_count = 0
         self._is_closed = self._is_stopped = False
-        targets = [self._prepare_all] * min(_THREADS, os.cpu_count() or 1) + [self._generate_all]
+        targets = [self._prepare_all] * min(_THREADS, cores()) + [self._generate_all]
         self._threads = [threading.Thread(target=target, daemon=True) for target in targets]
         for thread in self._threads:
             thread.start()

@@ -102,6 +102,7 @@ TEN = tuple(
     ("lmms-eval", "A man opens it, so (B) or (C)", OPTIONS, "A"),  # the first character
     ("lmms-eval", "About B: no. It is (C), D", OPTIONS, "D"),  # the last
     ("lmms-eval", "it says that the answer is B, not A, really", OPTIONS, "A"),
+    ("lmms-eval", "so the answer is B and C; the answer is B then", OPTIONS, "C"),
     ("lmms-eval", "it is the right option: b, (C) or A. or so", OPTIONS, "C"),
     ("lmms-eval", "no letter but those of the DNA here", OPTIONS, "A"),
     ("lmms-eval", "我觉得答案是 B 吧", OPTIONS, "B"),

@@ -56,20 +56,24 @@ def main() -> None:
     asked += made_replies(options.made, SEED)
     print(f"{len(asked):,} replies, {options.made:,} of them made")
     print("| parser | their code | differences |\n|---|---|---|")
+    wanted = [peer for peer in PEERS if options.parser in peer.name]
     for checkout in options.peer:
-        for peer in PEERS:
-            if options.parser in peer.name:
-                beside(peer, checkout, asked)
+        if not sum(beside(peer, checkout, asked) for peer in wanted):
+            print(f"{checkout} has no such parser: name a clone of one of those programs.")
 
 
-def beside(peer: PeerParser, checkout: Path, asked: list[tuple[str, tuple[str, ...]]]) -> None:
-    """Print what one published parser's own code and ours read differently."""
-    ours = PUBLISHED[peer.name]
+def beside(peer: PeerParser, checkout: Path, asked: list[tuple[str, tuple[str, ...]]]) -> int:
+    """Print what one published parser's own code and ours read differently.
+
+    Return how many revisions of it the checkout has.
+    """
+    ours, found = PUBLISHED[peer.name], 0
     revisions = [peer.revision] if ours.version.startswith("before-") else [peer.revision, "HEAD"]
     for revision in revisions:
         names = peer.load(checkout, revision)
         if names is None:
             continue
+        found += 1
         differences = [
             (theirs, letter, reply, choices)
             for reply, choices in asked
@@ -79,6 +83,7 @@ def beside(peer: PeerParser, checkout: Path, asked: list[tuple[str, tuple[str, .
         print(f"| {peer.name} | {revision} | {len(differences)} |", flush=True)
         for theirs, letter, reply, choices in differences[:5]:
             print(f"  they: {theirs}, we: {letter} | {reply[-300:]!r} | {choices!r}")
+    return found
 
 
 def letter_of(read: ParserReading) -> str:

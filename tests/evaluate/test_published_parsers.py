@@ -3,10 +3,12 @@
 import ast
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from support import SHARED, make_item
+from support import REPOSITORY, SHARED, make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import LETTERS
@@ -100,6 +102,7 @@ TEN = tuple(
     ("lmms-eval", "A man opens it, so (B) or (C)", OPTIONS, "A"),  # the first character
     ("lmms-eval", "About B: no. It is (C), D", OPTIONS, "D"),  # the last
     ("lmms-eval", "it says that the answer is B, not A, really", OPTIONS, "A"),
+    ("lmms-eval", "so the answer is B and C; the answer is B then", OPTIONS, "C"),
     ("lmms-eval", "it is the right option: b, (C) or A. or so", OPTIONS, "C"),
     ("lmms-eval", "no letter but those of the DNA here", OPTIONS, "A"),
     ("lmms-eval", "我觉得答案是 B 吧", OPTIONS, "B"),
@@ -218,6 +221,26 @@ def test_a_function_of_a_file_is_a_parser_too(tmp_path: Path) -> None:
     path.write_text("def read(reply, options):\n    return options[9]\n")
     with pytest.raises(ReelbenchError, match="read fails on the reply 'B': IndexError"):
         parsers_named([str(path)])[0].read("B", OPTIONS)
+
+
+def test_a_programs_own_code_runs_beside_ours(tmp_path: Path) -> None:
+    """Of its file only what is asked for, whatever else that imports and reads."""
+    code = tmp_path / "lmms_eval" / "tasks" / "mmou" / "utils.py"
+    code.parent.mkdir(parents=True)
+    code.write_text(
+        "import decord_of_nobody\nfrom nowhere import logger\nopen('not there')\nLETTER = 'B'\n"
+        "def _extract_answer(response):\n    logger.info('read')\n    return LETTER\n"
+    )
+    row = {"response": "Answer: A", "options": "['a', 'b']"}
+    (tmp_path / "replies.jsonl").write_text(json.dumps(row) + "\n")
+    script = REPOSITORY / "benchmarks" / "parsers.py"
+    words = [script, tmp_path / "replies.jsonl", "--peer", tmp_path, "--made", "0"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[3:] == [
+        "| mmou@lmms-eval-0.7.3 | HEAD | 1 |",
+        "  they: B, we: A | 'Answer: A' | ('a', 'b')",
+    ]
 
 
 # Of the 1,730 replies of each file: how often each comes to the letter that MMMU-Pro published,

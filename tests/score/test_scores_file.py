@@ -17,8 +17,9 @@ from support import blind_benchmark, make_item
 from reelbench.base.files import pretty_json
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media, freeze
+from reelbench.score.coverage import unanswered_in_words
 from reelbench.score.predictions import read_predictions
-from reelbench.score.score import analyse_items, score_predictions, unanswered_in_words
+from reelbench.score.score import analyse_items, score_predictions
 
 Save = Callable[..., Path]
 PLANTED = ("q-7", "q-31", "q-64")  # items whose key is not what is right

@@ -55,7 +55,7 @@ def printable(text: str) -> str:
 def put_scores(scores: Mapping[str, Any]) -> None:
     """Write the leaderboard of a ``scores.json``, and what has no answer."""
     from reelbench.data.selection import selected_in_words, selection_from
-    from reelbench.score.score import unanswered_in_words
+    from reelbench.score.coverage import unanswered_in_words
 
     about = scores["benchmark"]
     if selection := selection_from(about):

@@ -46,11 +46,11 @@ from reelbench.report.tables import (
     measures,
     named_tables,
 )
-from reelbench.score.coverage import no_score
+from reelbench.score.coverage import no_score, unanswered_in_words
 from reelbench.score.estimates import few_videos
 from reelbench.score.judged import ungraded_in_words
 from reelbench.score.rounding import fixed, points, signed
-from reelbench.score.score import ScoredRuns, score_runs, unanswered_in_words
+from reelbench.score.score import ScoredRuns, score_runs
 
 
 def report_run(benchmark: Benchmark, out: Path) -> Path:

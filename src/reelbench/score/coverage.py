@@ -40,6 +40,33 @@ def no_score(row: Mapping[str, Any]) -> str:
     return f"no score: {failed:,} of {asked:,} failed" if failed * 2 > asked else ""
 
 
+_ENDS = {
+    "error": "failed",
+    "timeout": "timed out",
+    "over_budget": "over budget",
+}
+
+
+def unanswered_in_words(row: Mapping[str, Any]) -> str:
+    """Return how many questions of a result have no answer, by reason; empty where all have one."""
+    in_words = row["refused_in_words"]
+    refused = row["statuses"].get("refused", 0) + in_words
+    how = f" ({in_words} in words)" if in_words else ""
+    words = [f"{refused} refused{how}"] if refused else []
+    words += [
+        f"{row['statuses'][status]} {end}"
+        for status, end in _ENDS.items()
+        if status in row["statuses"]
+    ]
+    if row["cut_off"]:
+        words.append(f"{row['cut_off']} cut off before an answer")
+    if row["unread"]:
+        words.append(f"{row['unread']} unreadable")
+    if row["missing"]:
+        words.append(f"{row['missing']} not asked")
+    return ", ".join(words)
+
+
 @dataclass(frozen=True, slots=True)
 class CoverageGap:
     """Two models on the same items, of which each answered a share."""

@@ -46,7 +46,12 @@ from reelbench.report.tables import (
     measures,
     named_tables,
 )
-from reelbench.score.coverage import no_score, unanswered_in_words
+from reelbench.score.coverage import (
+    asked_in_words,
+    no_score,
+    partly_asked,
+    unanswered_in_words,
+)
 from reelbench.score.estimates import few_videos
 from reelbench.score.judged import ungraded_in_words
 from reelbench.score.rounding import fixed, points, signed
@@ -110,6 +115,7 @@ def _page(scored: ScoredRuns, browser: ItemPage) -> str:
         people=people(scores),
         accuracy_of=accuracy_of,
         no_score=no_score,
+        asked_in_words=asked_in_words,
         few_videos=few_videos,
         sureness=_sureness,
         several_conditions=len({row["condition"] for row in results}) > 1,
@@ -149,7 +155,8 @@ def _page(scored: ScoredRuns, browser: ItemPage) -> str:
         whole=lambda share: points(share, 0),
         two_digits=lambda value: fixed(value, 2),
         unanswered=lambda row: unanswered_in_words(row) or "none",
-        first=lambda tag, value: results[0]["by"][tag][value],  # all have the same items
+        widest=lambda tag, value: max((r["by"][tag][value] for r in results), key=_items),
+        partly_asked=partly_asked,
     )
 
 
@@ -165,6 +172,10 @@ def _facts(scores: Mapping[str, Any], models: int) -> list[str]:
         f"{about['name']} {about['version']}",
         *([words] if (words := ungraded_in_words(scores)) else []),
     ]
+
+
+def _items(cell: Mapping[str, Any]) -> int:
+    return int(cell["items"])
 
 
 def _sureness(cell: Mapping[str, Any]) -> str:

@@ -49,8 +49,8 @@ def history(sources: Sequence[ResultSource]) -> list[dict[str, Any]]:
 
 
 def _row(when: str, entry: ResultEntry) -> dict[str, Any]:
-    items, about = list(entry.items().values()), entry.source.benchmark
-    right = entry.result(items).credits(METRICS["accuracy"])
+    result, about = entry.result([*entry.items().values()]), entry.source.benchmark
+    items, right = result.items, result.credits(METRICS["accuracy"])
     clusters = video_clusters(items)
     cell = Cell([clusters[item.id] for item in items], right.tolist())
     found = intervals([cell], max(clusters.values()) + 1)[0] if items else None

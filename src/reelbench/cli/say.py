@@ -62,7 +62,7 @@ def put_scores(scores: Mapping[str, Any]) -> None:
     if selection := selection_from(about):
         words = selected_in_words(about["items"], about["all_items"], selection)
         tell(f"{printable(words)}.")
-    if scores["results"]:
+    if scores["results"] or scores["humans"]:
         _put_leaderboard(scores)
     for text in asked_in_words(scores["results"]):
         tell(f"warning: {printable(text)}")

@@ -1,6 +1,7 @@
 """Write the report of a run."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,9 @@ def _page(scored: ScoredRuns, browser: ItemPage) -> str:
         whole=lambda share: points(share, 0),
         two_digits=lambda value: fixed(value, 2),
         unanswered=lambda row: unanswered_in_words(row) or "none",
-        widest=lambda tag, value: max((r["by"][tag][value] for r in results), key=_items),
+        widest=lambda tag, value: max(
+            (r["by"][tag][value] for r in results), key=itemgetter("items")
+        ),
         partly_asked=partly_asked,
     )
 
@@ -172,10 +175,6 @@ def _facts(scores: Mapping[str, Any], models: int) -> list[str]:
         f"{about['name']} {about['version']}",
         *([words] if (words := ungraded_in_words(scores)) else []),
     ]
-
-
-def _items(cell: Mapping[str, Any]) -> int:
-    return int(cell["items"])
 
 
 def _sureness(cell: Mapping[str, Any]) -> str:

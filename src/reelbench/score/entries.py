@@ -62,7 +62,7 @@ class ResultEntry:
         result = ModelResult(self.model, self.condition, items, (), items, outcomes)
         if scope == "common":
             return replace(result, items=[item for item in items if result.answered(item)])
-        return on_asked_items([result])[0] if scope == "asked" else result
+        return on_asked_items(result) if scope == "asked" else result
 
     @property
     def is_silent(self) -> bool:

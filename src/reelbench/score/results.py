@@ -93,22 +93,13 @@ class ModelResult:
         }
 
 
-def on_asked_items(results: Sequence[ModelResult]) -> list[ModelResult]:
-    """Return results, those of models on the items alone that each was asked.
-
-    People are left as they are: what they answered decides there.
-    """
-
-    def asked(result: ModelResult, items: Sequence[Item]) -> list[Item]:
-        found = (result.outcomes.get(item.id) for item in items)
-        return [item for item, each in zip(items, found, strict=True) if each and each.asked]
-
-    return [
-        result
-        if is_person(result.model)
-        else replace(result, items=asked(result, result.items), opened=asked(result, result.opened))
-        for result in results
-    ]
+def on_asked_items(result: ModelResult) -> ModelResult:
+    """Return a result on the items alone that were asked."""
+    items, opened = (
+        [item for item in some if (each := result.outcomes.get(item.id)) and each.asked]
+        for some in (result.items, result.opened)
+    )
+    return replace(result, items=items, opened=opened)
 
 
 def with_answers(results: Sequence[ModelResult]) -> list[ModelResult]:

@@ -45,7 +45,12 @@ from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import summed_up
 from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.origins import wrong_by_origin
-from reelbench.score.people import humans, on_what_people_answered, without_partial_people
+from reelbench.score.people import (
+    humans,
+    is_person,
+    on_what_people_answered,
+    without_partial_people,
+)
 from reelbench.score.predictions import (
     AddedPredictions,
     Asked,
@@ -308,7 +313,9 @@ def _results(
     if scope == "common":
         results = on_common_items(results)
     scored = [*results[0].items, *results[0].opened] if results else []
-    return on_asked_items(results) if scope == "asked" else results, scored
+    if scope == "asked":  # of people, what they answered decides
+        results = [r if is_person(r.model) else on_asked_items(r) for r in results]
+    return results, scored
 
 
 def _policy(

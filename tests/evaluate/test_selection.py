@@ -269,6 +269,17 @@ class TestScore:
         assert (out / "scores.json").read_bytes() == before
         assert words in (out / "report-category-colour.html").read_text()
 
+    @pytest.mark.parametrize("words", [(), ("--limit", 8), ("--where", "category=motion")])
+    def test_the_scores_of_a_run_are_written_anew(
+        self, root: Path, tmp_path: Path, words: tuple[object, ...]
+    ) -> None:
+        out = tmp_path / "run"
+        assert run(root, out, *words) == 0
+        before = (out / "scores.json").read_bytes()
+        (out / "scores.json").unlink()
+        assert run_here("score", out) == 0
+        assert (out / "scores.json").read_bytes() == before
+
     def test_runs_of_other_items_are_scored_by_what_they_share_and_only_if_asked(
         self, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -285,7 +296,7 @@ class TestScore:
         assert "8 of 20 items: limit 8, seed 0" in (tmp_path / "both.html").read_text()
         assert run_here(*both, "--limit", 9) == 2
         assert "not all of those of limit 9, seed 0: choose items" in capsys.readouterr().err
-        scores = score_runs(Benchmark.load(root), [few, many], common=True).scores
+        scores = score_runs(Benchmark.load(root), [few, many], scope="common").scores
         assert {row["items"] for row in scores["results"]} == {8}
         assert run_here(*both, "--common") == 0
 

@@ -14,6 +14,7 @@ from reelbench.data.benchmark import Benchmark, BenchmarkError
 from reelbench.data.items import Item, Media, freeze
 from reelbench.interop.predictions import read_anyones
 from reelbench.score.predictions import outcomes_in
+from reelbench.score.score import score_rows
 
 KEY = {"q-1": "B", "q-2": "B", "q-3": "B", "q-4": "B"}
 WANTED = {"q-1": "B", "q-2": "A", "q-3": "D", "q-4": "C"}
@@ -404,3 +405,6 @@ def test_predictions_of_nextqa_give_its_published_accuracy(tmp_path: Path) -> No
     right = sum(found[item.id].answer == set(item.answer) for item in items)
     assert round(100 * right / len(items), 2) == 49.74
     assert "4,996 of 4,996 rows match items" in notes[-1]
+    first = {asked: dict(list(by_item.items())[:2000]) for asked, by_item in rows.items()}
+    (row,) = score_rows(benchmark, first).scores["results"]
+    assert (row["items"], row["all_items"], row["accuracy"]) == (2000, 4996, 0.5015)

@@ -118,7 +118,11 @@ def test_the_command_says_letters_coverage_and_people(
     assert run_here("score", run) == 0
     said = capsys.readouterr()
     assert said.out.splitlines()[0].split()[-2:] == ["letters", "answered"]
-    assert "range of 2 people 75.0% to 100.0%" in said.err
+    means = [line for line in said.out.splitlines() if line.startswith("people (2)")]
+    assert [line.split()[3] for line in means] == ["87.5%"]
+    words = "2 people; from 75.0% to 100.0% each; items answered: 36 of 36, 36 by each."
+    assert f"People under protocol: {words}" in said.err
+    assert "87.5%" not in said.err  # one mean of people, in the table
     # Of those with this gap, the one whose order it turns round.
     assert (
         "failing 50.0%: human:two is 25.0 points ahead, but 50.0 points behind on the" in said.err
@@ -155,7 +159,7 @@ class TestCommonItems:
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         kept = [row for row in rows if row["model"] != "human:two" or row["id"] == "q-0"]
         path.write_text("".join(json.dumps(row) + "\n" for row in kept))
-        scores = score_runs(Benchmark.load(tmp_path / "b"), [run], 0, common=True).scores
+        scores = score_runs(Benchmark.load(tmp_path / "b"), [run], 0, scope="common").scores
         assert scores["policy"].startswith("only the 18 of 36")
 
     def test_without_a_common_item_the_model_to_leave_out_is_named(

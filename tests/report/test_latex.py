@@ -111,7 +111,8 @@ def scores_of(shares: dict[str, tuple[int, int]], tiers: dict[str, str] | None =
 
     def part(correct: int, items: int) -> dict[str, Any]:
         share = correct / items
-        return {"correct": correct, "items": items, "interval": [share / 2, share]}
+        counts = {"correct": correct, "items": items, "all_items": items, "failed": 0}
+        return {**counts, "interval": [share / 2, share]}
 
     results = [
         {
@@ -176,8 +177,10 @@ def test_intervals_stand_behind_on_request() -> None:
 
 def test_what_is_no_score_is_neither_shown_nor_the_best() -> None:
     scores = scores_of({"a": (9, 10), "b": (5, 12)})
-    scores["results"][0]["statuses"] = {"error": 30}
-    assert no_score(scores["results"][0])
+    first = scores["results"][0]
+    for part in (first, *first["by"]["skill"].values()):
+        part["failed"] = part["items"]
+    assert no_score(first)
     table = category_tables(scores, "skill")[0]
     assert table.rows[0] == ["a", "", "", ""]
     assert not table.best

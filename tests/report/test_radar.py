@@ -13,10 +13,11 @@ def scores(shares: dict[str, list[float]], items: list[int]) -> dict[str, Any]:
         {
             "model": model,
             "condition": "protocol",
-            "statuses": {"ok": 9},
+            "items": 9,
+            "failed": 0,
             "by": {
                 "skill": {
-                    name: {"accuracy": share, "items": count}
+                    name: {"accuracy": share, "items": count, "all_items": count}
                     for name, share, count in zip("abcdefg", row, items, strict=False)
                 }
             },

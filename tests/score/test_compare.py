@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.score import compare as module
-from reelbench.score.compare import Comparison, Pair, compare, holm
+from reelbench.score.compare import Comparison, Pair, compare, compare_two, holm
 
 Table = NDArray[np.float64]
 
@@ -104,8 +103,7 @@ def test_equal_models_differ_one_time_in_twenty(sizes: list[int]) -> None:
     small = []
     for seed in range(6000):
         scores, videos = answers([0.0, 0.0], sizes, seed)
-        facts = module._Facts.of(scores, videos)
-        small.append(module._tested(0, 1, facts)[1] < 0.05)
+        small.append(compare_two(("a", "b"), scores, videos).p < 0.05)
     assert 0.04 < np.mean(small) < 0.06
 
 
@@ -143,28 +141,70 @@ def test_as_many_videos_as_needed_give_the_power() -> None:
     assert large.design_effect > 1.2
     seen = []
     for seed in range(1500):
-        facts = module._Facts.of(*answers([0.5, 0.0], [4] * needed, seed))
-        seen.append(module._tested(0, 1, facts)[1] < 0.05)
+        scores, videos = answers([0.5, 0.0], [4] * needed, seed)
+        seen.append(compare_two(("a", "b"), scores, videos).p < 0.05)
     assert 0.77 < np.mean(seen) < 0.83
 
 
-def test_what_was_not_asked() -> None:
+def test_what_has_no_answer_is_wrong() -> None:
     scores, videos = answers([0.3, 0.0], [3] * 30, seed=4)
     scores[0, :10] = np.nan
     wrong = compare(["a", "b"], scores, videos, 0)
-    common = compare(["a", "b"], scores, videos, 0, missing="common")
-    assert (wrong.items, common.items) == (90, 80)
-    assert (wrong.videos, common.videos) == (30, 27)  # the tenth item is of the fourth video
+    assert (wrong.items, wrong.videos, wrong.pairs[0].items) == (90, 30, 90)
     filled = compare(["a", "b"], np.nan_to_num(scores), videos, 0)
     assert wrong.models == filled.models
     (one,), (other,) = wrong.pairs, filled.pairs
     assert replace(one, coverage=(1.0, 1.0), both_answered=None) == other
-    assert common.models == compare(["a", "b"], scores[:, 10:], videos[10:], 0).models
     assert "counts as wrong" in wrong.to_record()["policy"]
-    assert "all models answered" in common.to_record()["policy"]
-    scores[1, 10:] = np.nan
-    with pytest.raises(ReelbenchError, match="no item was answered by all"):
-        compare(["a", "b"], scores, videos, 0, missing="common")
+
+
+class TestOtherItemsAsked:
+    """Of 90 items, ``a`` was asked the last 80 and ``c`` the first 60; ``d`` the last 20."""
+
+    def found(self) -> tuple[Comparison, Table, NDArray[np.int64]]:
+        scores, videos = answers([0.3, 0.0, 1.0, -1.0], [3] * 30, seed=4)
+        asked = np.ones(scores.shape, np.bool_)
+        asked[0, :10] = asked[2, 60:] = asked[3, :70] = False
+        return compare(list("abcd"), scores, videos, 0, asked), scores, videos
+
+    def test_a_pair_is_compared_on_what_both_were_asked(self) -> None:
+        found, scores, videos = self.found()
+        places = {("a", "b"): slice(10, 90), ("a", "c"): slice(10, 60), ("a", "d"): slice(70, 90),
+                  ("b", "c"): slice(0, 60), ("b", "d"): slice(70, 90)}  # fmt: skip
+        assert [(each.first, each.second) for each in found.pairs] == list(places)  # not c and d
+        for each, place in zip(found.pairs, places.values(), strict=True):
+            two = ["abcd".index(each.first), "abcd".index(each.second)]
+            (alone,) = compare(
+                [each.first, each.second], scores[two, place], videos[place], 0
+            ).pairs
+            assert replace(each, p_holm=alone.p_holm) == alone
+            assert each.items == place.stop - place.start
+        ps = [each.p for each in found.pairs]
+        assert [each.p_holm for each in found.pairs] == holm(ps)
+
+    def test_ranks_are_by_the_pairs(self) -> None:
+        found, _, _ = self.found()
+        for model in found.models:
+            sides = [(p, 1 if p.first == model.model else -1) for p in found.pairs
+                     if model.model in (p.first, p.second)]  # fmt: skip
+            assert model.rank == 1 + sum(side * pair.difference < 0 for pair, side in sides)
+            low, high = model.rank_interval
+            assert low <= model.rank <= high
+        record = found.to_record()
+        assert record["policy"].startswith("each pair is compared on the items that both were")
+        assert "this model's pairs" in record["rank_rule"]
+
+    def test_no_order_changes_a_byte(self) -> None:
+        scores, videos = answers([0.3, 0.0, 1.0], [3] * 30, seed=4)
+        asked = np.random.default_rng(1).random(scores.shape) < 0.8
+        texts = set()
+        for seed in range(3):
+            generator = np.random.default_rng(seed)
+            models, items = generator.permutation(3), generator.permutation(len(videos))
+            rows = (each[models][:, items] for each in (scores, asked))
+            found = compare(["abc"[n] for n in models], next(rows), videos[items], 7, next(rows))
+            texts.add(json.dumps(found.to_record()))
+        assert len(texts) == 1
 
 
 def test_all_that_is_wrong_is_said() -> None:

@@ -66,8 +66,11 @@ def scored(folder: Path, given: dict[int, list[dict[str, Any]]], right: set[int]
     rows = [
         {"id": f"q-{n}", "model": "m", "parsed": ["B" if n in right else "A"]} for n in (1, 2, 3)
     ]
-    rows += [{"id": f"q-{n}-open", "model": "m", "response": "so"} for n in given]
-    judged = [judgement(f"q-{n}-open", *replies) for n, replies in given.items()]
+    rows += [
+        {"id": f"q-{n}-open", "model": "m", "response": "so" if replies else None}
+        for n, replies in given.items()
+    ]
+    judged = [judgement(f"q-{n}-open", *replies) for n, replies in given.items() if replies]
     for name, lines in (("p.jsonl", rows), ("j.jsonl", judged)):
         (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
     (row,) = score_predictions(benchmark, folder / "p.jsonl", judgements=folder / "j.jsonl")[
@@ -96,7 +99,7 @@ def test_means_are_kept_by_criterion_and_by_skill(tmp_path: Path) -> None:
 
 
 def test_a_question_without_a_reply_has_the_lowest_score(tmp_path: Path) -> None:
-    row = scored(tmp_path, {1: [GOOD], 2: [GOOD]}, right=set())
+    row = scored(tmp_path, {1: [GOOD], 2: [GOOD], 3: []}, right=set())
     found = {each["criterion"]: each for each in row["criteria"]}
     assert found["clarity"]["score"] == pytest.approx((5 + 5 + 1) / 3, abs=1e-6)
     assert found["clarity"]["unanswered"] == 1

@@ -140,17 +140,17 @@ def test_without_a_judge_open_items_are_left_out_and_the_cover_says_so(tmp_path:
 
 
 def test_no_answer_is_worth_nothing_and_no_grade_is_left_out(tmp_path: Path) -> None:
-    """Of six open items two are graded, one was refused, one timed out, one never asked; one has
+    """Of six open items two are graded, one was refused, one timed out, one never asked and left out; one has
     a reply that the judge could not grade."""
     items = [what(1), *(opened(n) for n in range(2, 8))]
     rows = [answer(1, None), reply(2), reply(3), reply(4, "refused"), reply(5, "timeout"), reply(7)]
     grades = [grade(2, 2.0), grade(3, 1.0), grade(7, None)]
     scores = scored(tmp_path, items, rows, grades)
     found = cells(scores["tables"][0])
-    assert found["Open"] == (0.3, 6, 5)  # 1, 0.5 and three times nothing
-    assert found["Overall"] == (0.25, 7, 6)
+    assert found["Open"] == (0.375, 6, 4)  # 1, 0.5 and twice nothing
+    assert found["Overall"] == (0.3, 7, 5)
     together = scores["judged"][0]["with_closed"]  # the same rule there
-    assert (together["value"], together["items"], together["covered"]) == (0.25, 7, 6)
+    assert (together["value"], together["items"], together["covered"]) == (0.3, 6, 5)
 
 
 def test_the_judge_is_the_first_named_and_one_for_all_rows(tmp_path: Path) -> None:
@@ -213,7 +213,8 @@ def test_overall_is_the_leaderboard_where_all_items_are_closed(tmp_path: Path) -
     scores = scored(tmp_path, items, rows)
     overall, best = scores["tables"][0]["rows"][0]["cells"][-1], scores["results"][0]
     assert (overall["value"], overall["interval"]) == (best["accuracy"], best["interval"])
-    assert (overall["items"], overall["covered"]) == (60, 60)
+    assert (overall["items"], overall["covered"]) == (60, 50)
+    assert (best["items"], best["all_items"]) == (50, 60)
 
 
 def test_the_kind_needs_no_tag(tmp_path: Path) -> None:
@@ -296,15 +297,15 @@ def plainly(items: list[Item], rows: list[dict[str, Any]], grades: list[dict[str
 
     def value(model: str, item: Item) -> float | None:
         row = said.get((model, item.id))
-        if row is None and model.startswith("human:"):
+        if row is None:
             return None
         if item.kind != "open":
-            return float(bool(row) and row["parsed"] == list(item.answer))  # type: ignore[index]
+            return float(row["parsed"] == list(item.answer))
         if model not in judged:
             opens = {each.id for each in items if each.kind == "open"}
             ends = [each["status"] for (m, name), each in said.items() if m == model and name in opens]  # fmt: skip
             return 0.0 if judged and ends and "ok" not in ends else None
-        replied = row is not None and row["status"] == "ok"
+        replied = row["status"] == "ok"
         return given.get((model, item.id)) if replied else 0.0
 
     def cell(models: list[str], choice: dict[str, Any]) -> Any:

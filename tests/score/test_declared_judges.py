@@ -81,15 +81,15 @@ def test_only_what_all_judges_graded_is_compared(tmp_path: Path) -> None:
     assert [judge["means"] for judge in order["judges"]] == [[1.0], [0.5]]
 
 
-def test_what_has_no_reply_counts_as_0_for_every_judge(tmp_path: Path) -> None:
-    """The first was asked one of two questions: it does not win by the good reply to that."""
+def test_models_are_ranked_on_the_questions_that_all_were_asked(tmp_path: Path) -> None:
+    """The first was asked one of two questions: the second's reply to the other is left out."""
     rows = [
         *(grade("seldom", judge, 2.0) for judge in ("one", "two")),
-        *(grade("always", judge, 1.5, number) for judge in ("one", "two") for number in (1, 2)),
+        *(grade("always", judge, number, number) for judge in ("one", "two") for number in (1, 2)),
     ]
     (order,) = orders(tmp_path, *rows)
-    assert order["models"] == ["always", "seldom"]
-    assert [judge["means"] for judge in order["judges"]] == [[0.75, 0.5]] * 2
+    assert (order["models"], order["items"]) == (["seldom", "always"], [1, 1])
+    assert [judge["means"] for judge in order["judges"]] == [[1.0, 0.5]] * 2
 
 
 def test_conditions_and_rubrics_are_held_apart_and_people_left_out(tmp_path: Path) -> None:

@@ -96,11 +96,12 @@ def test_a_reply_that_no_judge_could_grade_is_left_out_and_counted(tmp_path: Pat
     rows = [reply(0, "m"), reply(1, "m"), reply(2, "m", "refused")]  # and one that was not asked
     scores = scored(tmp_path, items, rows, [grade(0, "m", 5.0), grade(1, "m", None)])
     (row,) = scores["judged"]
-    assert [row[name] for name in ("judged", "unanswered", "ungraded")] == [1, 2, 1]
-    assert row["score"] == pytest.approx((5 + 1 + 1) / 3, abs=1e-6)
+    assert [row[name] for name in ("judged", "unanswered", "ungraded")] == [1, 1, 1]
+    assert (row["items"], row["all_items"]) == (3, 4)
+    assert row["score"] == pytest.approx((5 + 1) / 2, abs=1e-6)
     (cell, _) = scores["tables"][0]["rows"][0]["cells"]
-    assert (row["with_closed"]["covered"], cell["covered"]) == (3, 3)
-    assert row["with_closed"]["value"] == cell["value"] == pytest.approx(1 / 3, abs=1e-6)
+    assert (row["with_closed"]["covered"], cell["covered"]) == (2, 2)
+    assert row["with_closed"]["value"] == cell["value"] == 0.5
 
 
 def test_where_no_reply_was_graded_the_judge_has_said_nothing(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_scores_of_every_group_come_with_chance_and_survive_missing_media(tmp_pa
     scores = score_predictions(benchmark, path)
     assert scores["chance"]["by"]["length"] == {"under 1 min": 0.25, "5 to 10 min": 0.5}
     (row,) = scores["results"]
-    assert (row["items"], row["missing"]) == (3, 1)
+    assert (row["items"], row["all_items"], row["missing"]) == (2, 3, 1)
     assert {name: cell["accuracy"] for name, cell in row["by"]["length"].items()} == {
         "under 1 min": 1,
         "5 to 10 min": 0,

@@ -29,7 +29,7 @@ def test_facts_by_hand() -> None:
     )
     one, two, three = item_facts(answers)
     assert (one.difficulty, two.difficulty, three.difficulty) == pytest.approx(
-        (2 / 3, 1 / 3, 1 / 3)
+        (2 / 3, 1 / 2, 1 / 3)  # of those that answered
     )
     assert (one.unanswered, two.unanswered) == pytest.approx((0, 1 / 3))
     assert one.chosen == {"A": 1, "B": 2, "C": 0, "D": 0}

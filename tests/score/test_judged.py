@@ -38,7 +38,8 @@ def judgement(number: int, score: float | None, **fields: Any) -> dict[str, Any]
 def scored(folder: Path, benchmark: Benchmark, *rows: Any) -> dict[str, Any]:
     path = folder / "judgements.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return summed_up(read_grades([path], benchmark), benchmark, [], video_clusters(benchmark.items))
+    opened = [item for item in benchmark.items if item.kind == "open"]
+    return summed_up(read_grades([path], benchmark), opened, [], video_clusters(benchmark.items))
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ def test_what_says_nothing_counts_as_the_lowest_grade(
         score(*words, "--judge", card(tmp_path, server.url))
         assert len(server.requests) == 5
     found = {row["model"]: (row["score"], row["unanswered"]) for row in results(tmp_path)["judged"]}
-    assert found == {"blank": (0, 1), "cut": (0, 1), "closed": (0, 1), "good": (2, 0)}
+    assert found == {"blank": (0, 1), "cut": (0, 1), "good": (2, 0)}  # closed: not asked
 
 
 def test_a_judge_changes_nothing_that_it_has_not_judged(

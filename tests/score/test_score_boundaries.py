@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.special import betaln
 
 from reelbench.score.compare import compare
-from reelbench.score.coverage import BothAnswered, CoverageGap, no_score
+from reelbench.score.coverage import BothAnswered, CoverageGap, best_case, no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.intervals import Cell, freedom, intervals
 from reelbench.score.macro import macro_estimate
@@ -69,11 +69,17 @@ def test_ten_videos_are_not_few() -> None:
     assert few_videos({"interval": [0, 1], "videos": 10}) == ""
 
 
-def test_half_of_the_calls_failed_is_still_a_score() -> None:
-    assert no_score({"statuses": {"ok": 5, "error": 3, "timeout": 2}}) == ""
-    assert no_score({"statuses": {"ok": 5, "error": 4, "timeout": 2}}) == (
-        "no score: 6 of 11 failed"
-    )
+@pytest.mark.parametrize(("failed", "none", "best"), [
+    (0, "", ""), (14, "", "50.0%"), (16, "", "56.7%"), (29, "", "100.0%"),
+    (30, "no score: 30 of 30 failed", ""),
+])  # fmt: skip
+def test_there_is_a_score_until_all_calls_failed(failed: int, none: str, best: str) -> None:
+    row = {"items": 30, "failed": failed, "correct": 1}
+    assert (no_score(row), best_case(row)) == (none, best)
+
+
+def test_what_was_not_asked_has_no_score() -> None:
+    assert no_score({"items": 0, "failed": 0}) == "no score: not asked"
 
 
 class TestCoverage:

@@ -17,8 +17,9 @@ from support import blind_benchmark, make_item
 from reelbench.base.files import pretty_json
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media, freeze
+from reelbench.score.coverage import unanswered_in_words
 from reelbench.score.predictions import read_predictions
-from reelbench.score.score import analyse_items, score_predictions, unanswered_in_words
+from reelbench.score.score import analyse_items, score_predictions
 
 Save = Callable[..., Path]
 PLANTED = ("q-7", "q-31", "q-64")  # items whose key is not what is right
@@ -152,7 +153,10 @@ def test_failures_have_rates_of_all_that_was_asked(tmp_path: Path) -> None:
     assert (row["unread"], row["missing"], row["answered"], row["correct"]) == (1, 1, 3, 3)
     assert row["asked"] == 8  # what was over the budget never was
     assert row["rates"] == {"parse_failure": 1 / 8, "cut_off": 0, "refused": 2 / 8, "error": 2 / 8}
-    assert (row["accuracy"], row["accuracy_of_answered"], row["coverage"]) == (0.3, 1, 0.3)
+    assert (row["items"], row["all_items"], row["failed"]) == (8, 10, 2)
+    shares = (row["accuracy"], row["accuracy_of_answered"], row["coverage"])
+    assert shares == (0.375, 1, 0.375)
+    assert unanswered_in_words(row).endswith("1 not asked; at most 62.5% had no call failed")
 
 
 def test_a_refusal_in_words_is_a_refusal_and_not_unreadable(tmp_path: Path) -> None:

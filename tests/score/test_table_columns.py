@@ -97,7 +97,7 @@ def test_a_difference_on_the_same_items_is_that_of_a_comparison() -> None:
     draw = np.random.default_rng(3)
     videos = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1])
     one, other = (draw.random((2, len(videos))) < 0.6).astype(float)
-    (pair,) = compare(["a", "b"], np.stack([one, other]), list(videos), 0, "wrong").pairs
+    (pair,) = compare(["a", "b"], np.stack([one, other]), list(videos), 0).pairs
     found = difference_of([Cell(videos, one)], [Cell(videos, other)])
     assert found.value == pytest.approx(pair.difference)
     assert found.interval == pytest.approx(pair.interval)

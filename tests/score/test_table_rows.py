@@ -67,9 +67,22 @@ def test_what_was_never_asked_is_no_zero_and_has_no_mean(tmp_path: Path) -> None
     assert [cell["covered"] for cell in found["rows"][1]["cells"]] == [4, 0, 4]
 
 
-def test_some_that_were_not_asked_still_count_as_wrong(tmp_path: Path) -> None:
+def test_what_was_not_asked_is_left_out_unless_all_is_to_count(tmp_path: Path) -> None:
     found = table_of(tmp_path, {}, rows("m", "BB..B."))
+    assert values(found)["m", "protocol"] == [1.0, 1.0, 1.0]
+    assert [cell["covered"] for cell in found["rows"][0]["cells"]] == [2, 1, 3]
+    found = table_of(tmp_path, {}, rows("m", "BB..B."), scope="all")
     assert values(found)["m", "protocol"] == [0.5, 0.5, 0.5]
+
+
+def test_differences_are_on_the_items_that_both_conditions_asked(tmp_path: Path) -> None:
+    """Under "few" the second half was not asked, where all is right under the protocol."""
+    found = table_of(
+        tmp_path, {"against": "protocol"}, rows("m", "ABBBBB"), rows("m", "BA..A.", "few")
+    )
+    few = next(row for row in found["rows"] if row["condition"] == "few")
+    assert [cell["value"] for cell in few["cells"]] == [0.5, 0.0, 0.25]
+    assert [cell["difference"]["value"] for cell in few["cells"]] == [0.0, -1.0, -0.5]
 
 
 def test_people_are_scored_on_the_sample_that_they_were_shown(tmp_path: Path) -> None:

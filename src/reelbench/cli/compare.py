@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from reelbench.base.errors import ReelbenchError
 from reelbench.cli.prediction_options import add_prediction_options, read_prediction_files
 from reelbench.cli.say import printable, put, put_table, tell
-from reelbench.cli.selection_options import add_selection_options, select_from
+from reelbench.cli.selection_options import (
+    add_scope_options,
+    add_selection_options,
+    select_from,
+)
 
 if TYPE_CHECKING:
     from reelbench.score.comparing import ComparedEntries
@@ -57,9 +61,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="compare under this condition; name two to compare them",
     )
     parser.add_argument(
-        "--common", action="store_true", help="compare only items that both answered"
-    )
-    parser.add_argument(
         "--by", metavar="TAG", help="also compare by the values of a tag, such as category"
     )
     parser.add_argument(
@@ -68,6 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
     add_prediction_options(parser)
     add_selection_options(parser, "compare")
+    add_scope_options(parser, "compare", "both", "")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -80,7 +82,7 @@ def main(options: argparse.Namespace) -> int:
         _sources(options),
         models=options.model,
         conditions=options.condition,
-        common=options.common,
+        scope=options.scope,
         by=options.by or "",
     )
     if options.items:

@@ -75,7 +75,7 @@ def added_predictions(options: argparse.Namespace, benchmark: "Benchmark", run: 
     from reelbench.score.predictions import AddedPredictions, has_reply
 
     record = read_run(run)
-    benchmark = of_runs(benchmark, {run: record}, options.common)
+    benchmark = of_runs(benchmark, {run: record}, options.scope == "common")
     paths = prediction_files(options.predictions)
     rows = read_prediction_files(paths, benchmark, options)
     files = [f"{path.name}, sha256 {digest_of_file(path)}" for path in paths]

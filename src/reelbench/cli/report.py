@@ -16,6 +16,7 @@ from reelbench.cli.prediction_options import (
 )
 from reelbench.cli.say import printable, put, tell, tell_ungraded
 from reelbench.cli.selection_options import (
+    add_scope_options,
     add_selection_options,
     select_from,
     select_of_runs,
@@ -64,11 +65,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_prediction_options(parser)
     add_judge_options(parser)
-    parser.add_argument(
-        "--common",
-        action="store_true",
-        help="score only items that every model answered (default page: report-common.html)",
-    )
     add_table_options(parser)
     parser.add_argument(
         "--embed",
@@ -97,7 +93,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FORMATS",
         help="formats of --figures, comma-separated: svg, pdf, png (default: svg)",
     )
-    add_selection_options(parser, "report", " (default page: named after the choice)")
+    named = " (default page: named after the choice)"
+    add_selection_options(parser, "report", named)
+    add_scope_options(parser, "report", "every model", named)
 
 
 def _megabytes(text: str) -> float:
@@ -165,7 +163,7 @@ def _of_runs(options: argparse.Namespace) -> "ScoredRuns":
             tell(f"{run} has not finished: run it again to bring it up to date.")
     added = _added(runs, options)
     scored = score_runs(
-        runs.benchmark, runs.present, None, options.common, tiers_of(options), None, added
+        runs.benchmark, runs.present, None, options.scope, tiers_of(options), None, added
     )
     return replace(scored, scores=scored.scores | {"history": runs.past}) if runs.past else scored
 
@@ -228,7 +226,7 @@ def _of_predictions(options: argparse.Namespace) -> "ScoredRuns":
     paths = prediction_files(options.predictions)
     rows = read_prediction_files(paths, benchmark, options)
     files = [f"{path.name}, sha256 {digest_of_file(path)}" for path in paths]
-    return score_rows(benchmark, rows, 0, options.common, tiers_of(options), files)
+    return score_rows(benchmark, rows, 0, options.scope, tiers_of(options), files)
 
 
 def _default_name(options: argparse.Namespace) -> str:
@@ -236,4 +234,4 @@ def _default_name(options: argparse.Namespace) -> str:
     chosen = [options.split or "", *options.where, f"{options.limit}" if options.limit else ""]
     parts = ["report", *(file_part(part) for part in chosen if part)]
     parts += [f"with-{file_part(path.stem)}" for path in options.predictions]
-    return "-".join([*parts, *(["common"] if options.common else [])]) + ".html"
+    return "-".join([*parts, *([options.scope] if options.scope != "asked" else [])]) + ".html"

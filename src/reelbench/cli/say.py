@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import counted
 from reelbench.score.rounding import fixed, percent
 
 if TYPE_CHECKING:
@@ -55,14 +56,16 @@ def printable(text: str) -> str:
 def put_scores(scores: Mapping[str, Any]) -> None:
     """Write the leaderboard of a ``scores.json``, and what has no answer."""
     from reelbench.data.selection import selected_in_words, selection_from
-    from reelbench.score.score import unanswered_in_words
+    from reelbench.score.coverage import asked_in_words, unanswered_in_words
 
     about = scores["benchmark"]
     if selection := selection_from(about):
         words = selected_in_words(about["items"], about["all_items"], selection)
         tell(f"{printable(words)}.")
-    if scores["results"]:
+    if scores["results"] or scores["humans"]:
         _put_leaderboard(scores)
+    for text in asked_in_words(scores["results"]):
+        tell(f"warning: {printable(text)}")
     for each in scores["humans"]:
         _tell_people(each)
     if scores["judged"]:
@@ -90,6 +93,7 @@ def tell_ungraded(scores: Mapping[str, Any]) -> None:
 
 
 def _put_leaderboard(scores: Mapping[str, Any]) -> None:
+    from reelbench.report.tables import accuracy_of
     from reelbench.score.coverage import no_score
     from reelbench.score.estimates import few_videos
     from reelbench.score.letters import spelled
@@ -99,26 +103,27 @@ def _put_leaderboard(scores: Mapping[str, Any]) -> None:
         (each["model"], comparison["condition"]): spelled(each["letters"])
         for each in comparison["models"]
     }
-    headings = ["model", "condition", "accuracy", "95% interval", "letters", "answered"]
+    headings = ["model", "condition", "accuracy", "95% interval", "letters", "answered", "asked"]
     rows = [
         [
             row["model"],
             row["condition"],
-            "" if no_score(row) else percent(row["correct"] / row["items"]),
+            accuracy_of(row),
             no_score(row)
             or " to ".join(map(percent, row["interval"]))
             + (f" ({few_videos(row)})" if few_videos(row) else ""),
-            "" if no_score(row) else letters.get((row["model"], row["condition"]), ""),
+            letters.get((row["model"], row["condition"]), ""),
             f"{row['answered']} of {row['items']}",
+            f"{row['items']} of {row['all_items']}",
         ]
         for row in scores["results"]
     ]
     rows += [_people_row(each) for each in scores["humans"]]
-    rows.append(["chance", "", percent(scores["chance"]["accuracy"]), "", "", ""])
-    if not letters:
-        rows = [row[:4] + row[5:] for row in rows]
-        headings.remove("letters")
-    put_table(headings, rows)
+    rows.append(["chance", "", percent(scores["chance"]["accuracy"]), "", "", "", ""])
+    whole = all(row["items"] == row["all_items"] for row in scores["results"])
+    left_out = {*(["asked"] if whole else []), *([] if letters else ["letters"])}
+    kept = [number for number, name in enumerate(headings) if name not in left_out]
+    put_table([headings[n] for n in kept], [[row[n] for n in kept] for row in rows])
     if letters:
         tell(f"Letters: {comparison['letter_rule']}.")
 
@@ -133,25 +138,25 @@ def _people_row(each: Mapping[str, Any]) -> list[str]:
         " to ".join(map(percent, overall["interval"])),
         "",
         f"{overall['covered']} of {overall['items']}",
+        "",
     ]
 
 
 def _tell_people(each: Mapping[str, Any]) -> None:
-    count = each["participants"]
-    words = (
-        f"People under {printable(each['condition'])}: mean accuracy {percent(each['accuracy'])}"
-    )
-    if count > 1:
-        words += f"; range of {count} people {' to '.join(map(percent, each['range']))}"
-    if each["answered"][0] < each["overall"]["items"]:
-        from reelbench.report.comparison import people_coverage
+    """Say how many people the row of people is the mean of, and how far apart they are."""
+    from reelbench.report.comparison import people_coverage, people_range
 
-        words += f"; items answered: {people_coverage(each)}"
-    tell(f"{words}.")
+    count = counted(each["participants"], "person", "people")
+    words = [f"{printable(each['condition'])}: {count}"]
+    words += [f"from {people_range(each)} each"] if each["participants"] > 1 else []
+    words += [f"items answered: {people_coverage(each)}"]
+    tell(f"People under {'; '.join(words)}.")
 
 
 def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
     """Write what judges gave the replies to open questions."""
+    from reelbench.report.tables import judged_in_words
+
     rows = [
         (
             row["model"],
@@ -160,7 +165,7 @@ def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
             "none" if row["score"] is None else fixed(row["score"], 2),
             f"{row['scale'][0]:g} to {row['scale'][1]:g}",
             " to ".join(fixed(end, 2) for end in row["interval"]) if row["interval"] else "",
-            f"{row['judged']} of {row['items']}",
+            judged_in_words(row),
             str(row["unanswered"]),
             str(row["ungraded"]),
         )

@@ -14,7 +14,11 @@ from reelbench.cli.prediction_options import (
     read_prediction_files,
 )
 from reelbench.cli.say import put, put_scores, put_table, tell
-from reelbench.cli.selection_options import add_selection_options, select_from
+from reelbench.cli.selection_options import (
+    add_scope_options,
+    add_selection_options,
+    select_from,
+)
 from reelbench.cli.table_options import add_table_options, tiers_of, write_tables_of
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples:\n"
         "  reelbench score my-run\n"
         "  reelbench score my-run --tables tables --items items.json\n"
+        "  reelbench score my-run --all\n"
         "  reelbench score my-run --common\n"
         "  reelbench score my-run --split dev --out dev.json\n"
         "  reelbench score my-run --where category=motion --where kind=single\n"
@@ -75,12 +80,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write the replies that --parser reads differently from ours, as CSV",
     )
     parser.add_argument(
-        "--common",
-        action="store_true",
-        help="score only items that every model answered (does not change the run's scores.json "
-        "unless --out names it)",
-    )
-    parser.add_argument(
         "--metric",
         action="append",
         default=[],
@@ -102,6 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     kept = " (scores.json of the run stays as it is unless --out names it)"
     add_selection_options(parser, "score", kept)
+    add_scope_options(parser, "score", "every model", kept)
 
 
 def configure_for(parser: argparse.ArgumentParser, words: "Sequence[str]") -> None:
@@ -139,7 +139,7 @@ def main(options: argparse.Namespace) -> int:
     if options.items:
         from reelbench.score.score import analyse_items
 
-        found = analyse_items(scored.benchmark, scored.outcomes, scored.seed, options.common)
+        found = analyse_items(scored.benchmark, scored.outcomes, scored.seed, options.scope)
         write_atomically(options.items, pretty_json(found))
     if options.json:
         put(pretty_json(scores).rstrip("\n"))
@@ -185,10 +185,10 @@ def _of_run(options: argparse.Namespace) -> _Scored:
     again = _read_again(options, seed)
     beside = added_predictions(options, benchmark, folder) if options.predictions else None
     added = beside.predictions if beside else None
-    scored = score_runs(benchmark, [folder], seed, options.common, tiers_of(options), again, added)
+    scored = score_runs(benchmark, [folder], seed, options.scope, tiers_of(options), again, added)
     usual = seed == run["seed"] and benchmark.selection == selection_of(run)
-    own = options.json or options.common or options.metric or options.tiers or options.parser
-    if usual and not own and not added:
+    own = options.json or options.metric or options.tiers or options.parser
+    if usual and options.scope == "asked" and not own and not added:
         out = out or folder / "scores.json"
     rows = read_rows(folder / "predictions.jsonl", scored.benchmark) if options.parser else {}
     status = 1 if beside and beside.failed else 0
@@ -213,7 +213,7 @@ def _of_predictions(options: argparse.Namespace) -> _Scored:
         seed,
         judgements,
         judges=judges,
-        common=options.common,
+        scope=options.scope,
         tiers=tiers_of(options),
     )
     status = 1 if judging and judging.failures else 0

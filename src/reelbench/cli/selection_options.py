@@ -1,4 +1,4 @@
-"""Which items: the options that ``run``, ``score`` and ``report`` share."""
+"""Which items: the options that ``run``, ``score``, ``report`` and ``compare`` share."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -29,6 +29,26 @@ def add_selection_options(parser: argparse.ArgumentParser, doing: str, limited: 
         help=f"{doing} only N randomly chosen items (seeded; a larger N includes the same "
         f"items){limited}",
     )
+
+
+def add_scope_options(parser: argparse.ArgumentParser, doing: str, who: str, where: str) -> None:
+    """Declare over which items a model is scored; ``who`` must have answered the common ones."""
+    group = parser.add_argument_group("which of them count").add_mutually_exclusive_group()
+    ways = {
+        "asked": f"{doing} the items that each model was asked, a call that failed among them "
+        "(default)",
+        "all": f"{doing} all items, those that a model was not asked as wrong{where}",
+        "common": f"{doing} only items that {who} answered{where}",
+    }
+    for scope, words in ways.items():
+        group.add_argument(
+            f"--{scope}",
+            action="store_const",
+            dest="scope",
+            const=scope,
+            default="asked",
+            help=words,
+        )
 
 
 def select_from(

@@ -130,7 +130,7 @@ class Benchmark:
 
         Of a part, that is a part of the part.
         """
-        if selection == ALL_ITEMS:
+        if not selection and selection.limit is None:  # a seed alone chooses nothing
             return self
         if selection.split:
             self._check_split(selection.split)

@@ -73,8 +73,10 @@ def points(
     number: int,
     joined: bool = False,
 ) -> dict[str, Any]:
-    """Accuracies with their intervals, as points or as a line."""
+    """Accuracies with their intervals, as points or as a line; of what was not asked, none."""
     shape = marker(number)
+    known = [(v, c) for v, c in zip(values, cells, strict=True) if c["accuracy"] is not None]
+    values, cells = [value for value, _ in known], [cell for _, cell in known]
     return {
         "type": "scatter",
         "mode": "lines+markers" if joined else "markers",

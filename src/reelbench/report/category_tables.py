@@ -6,9 +6,10 @@ from typing import Any
 from reelbench.base.files import file_part
 from reelbench.base.progress import counted
 from reelbench.pages.table import Table
+from reelbench.report.declared import ENOUGH
 from reelbench.report.profile_figures import by_tier
 from reelbench.report.rows import NO_TIER, Scores
-from reelbench.score.coverage import no_score
+from reelbench.score.coverage import no_score, partly_asked
 from reelbench.score.people import HUMAN
 from reelbench.score.rounding import points
 
@@ -68,7 +69,7 @@ def _category_table(scores: Scores, tag: str, condition: str, intervals: bool) -
     lines += people
     chance = [*scores["chance"]["by"][tag].values(), scores["chance"]["accuracy"]]
     lines.append(["chance", *map(points, chance)])
-    lines.append(["items", *(str(each["items"]) for each in _parts(rows[0], tag, values))])
+    lines.append(["items", *(str(each["all_items"]) for each in _parts(rows[0], tag, values))])
     note = "95% intervals in brackets. " if intervals else ""
     note += _note(best, second, bool(groups))
     return Table(
@@ -97,15 +98,18 @@ def _parts(row: Row, tag: str, values: Sequence[str]) -> list[Row]:
 
 
 def _cells(row: Row, tag: str, values: Sequence[str], intervals: bool) -> list[str]:
-    """Write the shares of a result; nothing where most of its questions failed."""
-    return ["" if no_score(row) else _cell(part, intervals) for part in _parts(row, tag, values)]
+    """Write the shares of a result; nothing where nothing was asked, or every call failed."""
+    return [_cell(part, intervals) for part in _parts(row, tag, values)]
 
 
 def _cell(part: Row, intervals: bool) -> str:
+    """Write a share, with the number of items where that is not all."""
+    if no_score(part):
+        return ""
+    notes = list(filter(None, [partly_asked(part)]))
+    notes += [" to ".join(map(points, part["interval"]))] if intervals else []
     # From the counts: the share in the file is rounded already.
-    text = points(part["correct"] / part["items"])
-    low, high = part["interval"]
-    return f"{text} ({points(low)} to {points(high)})" if intervals else text
+    return points(part["correct"] / part["items"]) + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def _means(people: Row, tag: str, intervals: bool) -> list[str]:
@@ -124,16 +128,19 @@ def _mean(part: Row, intervals: bool) -> str:
 def _marks(rows: Sequence[Row], tag: str, values: Sequence[str], above: int) -> tuple[Marks, Marks]:
     """Return the cells of the best and of the second best of each column, as they are printed.
 
-    People do not compete, nor does what is no score. Where all are equal, none is the best.
+    People do not compete, nor does what is no score or over other items than most. Where all are
+    equal, none is the best.
     """
     best: Marks = set()
     second: Marks = set()
     for column in range(len(values) + 1):
+        parts = [_parts(row, tag, values)[column] for row in rows]
+        widest = max(part["items"] for part in parts)
         shares = {
             (above + place, column + 1): round(1000 * part["correct"] / part["items"], 6)
-            for place, row in enumerate(rows)
-            if not no_score(row) and not row["model"].startswith(HUMAN)
-            for part in [_parts(row, tag, values)[column]]
+            for place, (row, part) in enumerate(zip(rows, parts, strict=True))
+            if not row["model"].startswith(HUMAN) and not no_score(part)
+            if part["items"] >= ENOUGH * widest
         }
         ranked = sorted(set(shares.values()), reverse=True)
         if len(ranked) > 1:

@@ -24,8 +24,8 @@ def model_class(model: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
 def class_table(scores: Mapping[str, Any], run: Mapping[str, Any]) -> Table:
     """Return accuracy by class of models; it has no rows where all are of one class.
 
-    Official is over all items, those without an answer wrong; beside it stands that of the items
-    that were answered, with how many these are.
+    Official is over the items that were asked, those without an answer wrong; beside it stands that
+    of the items that were answered, with how many these are.
     """
     models = {each["name"]: each for each in run["models"]}
     conditions = {each["name"]: each for each in run.get("conditions", ())}
@@ -34,13 +34,13 @@ def class_table(scores: Mapping[str, Any], run: Mapping[str, Any]) -> Table:
         if row["model"] in models and row["condition"] in conditions:
             name = model_class(models[row["model"]], conditions[row["condition"]])
             found.append((CLASSES.index(name), row))
-    found.sort(key=lambda each: (each[0], -each[1]["accuracy"]))
+    found.sort(key=lambda each: (each[0], -(each[1]["accuracy"] or 0)))
     rows = [
         [
             CLASSES[place].capitalize(),
             row["model"],
             row["condition"],
-            percent(row["accuracy"]),
+            "" if row["accuracy"] is None else percent(row["accuracy"]),
             percent(row["coverage"]),
             "" if row["accuracy_of_answered"] is None else percent(row["accuracy_of_answered"]),
         ]

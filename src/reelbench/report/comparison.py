@@ -30,8 +30,10 @@ def pairs(scores: Scores) -> Table:
         key=lambda pair: [place[model] for model in pair["models"]],
     )
     apart = any(pair["both_answered"] for pair in ordered)
+    several = len({pair["items"] for pair in ordered}) > 1
     columns = ["Model", "Other model", "Difference, points", "95% interval", "SE", "p (Holm)"]
     columns += ["Different", "Items needed"]
+    columns += ["Items"] if several else []
     columns += ["Answered", "Where both answered"] if apart else []
     rows = [
         [
@@ -42,13 +44,14 @@ def pairs(scores: Scores) -> Table:
             p_value(pair["p_holm"]),
             "yes" if pair["different"] else "no",
             "" if pair["needed_items"] is None else f"{pair['needed_items']:,}",
+            *([f"{pair['items']:,}"] if several else []),
             *(_where_both_answered(pair) if apart else ()),
         ]
         for pair in ordered
     ]
     note = (
-        "The first model less the other on the same items, with an interval by video; p is "
-        "corrected after Holm."
+        "The first model less the other on the items that both were asked, with an interval by "
+        "video; p is corrected after Holm."
     )
     return Table("pairs", "Pairs of models", columns, rows, note=note)
 

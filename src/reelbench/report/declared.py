@@ -265,7 +265,7 @@ def _with_error(cell: Mapping[str, Any]) -> str:
     return f"{text}; {signed(difference['value'])}" + (f" ({ends})" if ends else "")
 
 
-_ENOUGH = 0.95  # of the widest cover: a mean of fewer items is not held against the others
+ENOUGH = 0.95  # of the widest cover: a mean of fewer items is not held against the others
 
 
 def best_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
@@ -308,7 +308,7 @@ def _held_together(found: Mapping[str, Any]) -> Iterator[dict[tuple[int, int], f
             means = {
                 place: cell["value"]
                 for place, cell in cells.items()
-                if cell["covered"] >= _ENOUGH * widest
+                if cell["covered"] >= ENOUGH * widest
             }
             if len(means) > 1:
                 yield means

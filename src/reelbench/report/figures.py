@@ -62,6 +62,8 @@ def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
 def curve(scores: Scores, tag: str) -> Figure | None:
     """Accuracy along something that grows, such as the length of a video."""
     rows, number = main_rows(scores), numbers(scores)
+    if not rows:
+        return None
     data = [
         points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
                 number[row["model"]], True)
@@ -71,6 +73,8 @@ def curve(scores: Scores, tag: str) -> Figure | None:
               "evidence": "Accuracy by where the evidence lies"}  # fmt: skip
     words = f"{titles[tag]}, one line per model, with intervals."
     layout = layout_of("accuracy, %", showlegend=len(data) > 1)
+    order = {"categoryorder": "array", "categoryarray": [*map(plain, scores["chance"]["by"][tag])]}
+    layout["xaxis"] |= order  # a model that was not asked about one would change it
     return Figure(f"curve-{tag}", titles[tag], words, data, layout)
 
 

@@ -42,9 +42,10 @@ def by_tier(scores: Scores, rows: Sequence[Row]) -> dict[str, list[Row]]:
 def profiles(scores: Scores, tags: Sequence[str]) -> list[Figure]:
     """Return a figure for each tier: CAA by category on the upper half, exact match below."""
     rows = main_rows(scores)
-    tag = next((tag for tag in tags if rows and _has_halves(rows[0], tag)), None)
+    tag = next((tag for tag in tags if any(_has_halves(row, tag) for row in rows)), None)
     if tag is None:
         return []
+    rows = [row for row in rows if _has_halves(row, tag)]
     return [
         _profile(scores, tag, tier, some, place)
         for place, (tier, some) in enumerate(by_tier(scores, rows).items())

@@ -19,11 +19,12 @@ def radar(scores: Scores, tag: str) -> Figure | None:
     rows, number = main_rows(scores)[: len(COLOURS)], numbers(scores)
     if not rows:
         return None
-    first: Mapping[str, Any] = rows[0]["by"].get(tag, {})  # all have the same items
-    names = [name for name, cell in first.items() if cell["items"] >= _FEWEST_ITEMS]
-    if not _FEWEST <= len(names) <= _MOST:
+    first: Mapping[str, Any] = rows[0]["by"].get(tag, {})
+    names = [name for name, cell in first.items() if cell["all_items"] >= _FEWEST_ITEMS]
+    rows = [row for row in rows if all(row["by"][tag][name]["items"] for name in names)]
+    if not rows or not _FEWEST <= len(names) <= _MOST:
         return None
-    labels = [_label(name, first[name]["items"]) for name in names]
+    labels = [_label(name, first[name]["all_items"]) for name in names]
     data = [
         {
             "type": "scatterpolar",

@@ -1,6 +1,7 @@
 """Write the report of a run."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,16 @@ from reelbench.report.tables import (
     measures,
     named_tables,
 )
-from reelbench.score.coverage import no_score
+from reelbench.score.coverage import (
+    asked_in_words,
+    no_score,
+    partly_asked,
+    unanswered_in_words,
+)
 from reelbench.score.estimates import few_videos
 from reelbench.score.judged import ungraded_in_words
 from reelbench.score.rounding import fixed, points, signed
-from reelbench.score.score import ScoredRuns, score_runs, unanswered_in_words
+from reelbench.score.score import ScoredRuns, score_runs
 
 
 def report_run(benchmark: Benchmark, out: Path) -> Path:
@@ -110,6 +116,7 @@ def _page(scored: ScoredRuns, browser: ItemPage) -> str:
         people=people(scores),
         accuracy_of=accuracy_of,
         no_score=no_score,
+        asked_in_words=asked_in_words,
         few_videos=few_videos,
         sureness=_sureness,
         several_conditions=len({row["condition"] for row in results}) > 1,
@@ -149,7 +156,10 @@ def _page(scored: ScoredRuns, browser: ItemPage) -> str:
         whole=lambda share: points(share, 0),
         two_digits=lambda value: fixed(value, 2),
         unanswered=lambda row: unanswered_in_words(row) or "none",
-        first=lambda tag, value: results[0]["by"][tag][value],  # all have the same items
+        widest=lambda tag, value: max(
+            (r["by"][tag][value] for r in results), key=itemgetter("items")
+        ),
+        partly_asked=partly_asked,
     )
 
 

@@ -12,7 +12,7 @@ NO_TIER = "Other models"  # the heading of those in no tier, where others have o
 def main_rows(scores: Scores) -> list[Mapping[str, Any]]:
     """The results under the condition where models are compared, one for each that has a score."""
     rows = [row for row in scores["results"] if row["condition"] == scores["main_condition"]]
-    return [row for row in rows if not no_score(row)] or rows
+    return [row for row in rows if not no_score(row)]
 
 
 def numbers(scores: Scores) -> dict[str, int]:

@@ -18,7 +18,7 @@ from reelbench.report.history import history_table
 from reelbench.report.profile_figures import position_table
 from reelbench.report.rows import label, main_rows
 from reelbench.score.compare import LETTER_RULE
-from reelbench.score.coverage import no_score
+from reelbench.score.coverage import best_case, no_score, partly_asked
 from reelbench.score.estimates import few_videos
 from reelbench.score.metrics import METRICS
 from reelbench.score.rounding import fixed, percent, points
@@ -87,6 +87,9 @@ def leaderboard(scores: Scores) -> Table:
     columns = ["Model", *(["Condition"] if several else []), "Accuracy", "95% interval", "SE"]
     columns += ["Videos", *(["Rank", "Letters"] if standing else [])]
     columns += [_TITLES.get(name, name) for name in names] + ["Answered", "Items"]
+    partly = any(row["items"] < row["all_items"] for row in rows)
+    failing = any(row["failed"] for row in rows)
+    columns += [*(["Of items"] if partly else []), *(["If no call had failed"] if failing else [])]
     lines = [
         [
             row["model"],
@@ -102,12 +105,14 @@ def leaderboard(scores: Scores) -> Table:
             *(_metric(row, name) for name in names),
             str(row["answered"]),
             str(row["items"]),
+            *([str(row["all_items"])] if partly else []),
+            *([best_case(row)] if failing else []),
         ]
         for row in rows
     ]
     blank = [""] * (len(columns) - 2 - several)
     chance = ["chance", *([""] if several else []), percent(scores["chance"]["accuracy"]), *blank]
-    note = ["An item without an answer counts as wrong."]
+    note = [f"{scores['policy'][0].upper()}{scores['policy'][1:]}."]
     note += [f"{LETTER_RULE[0].upper()}{LETTER_RULE[1:]}."] if standing else []
     note += [CAA_MEANS] if "caa" in names else []
     shown = [*lines, chance] if lines else []
@@ -118,7 +123,7 @@ def _standing(
     row: Mapping[str, Any], scores: Scores, standing: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
     """Rank and letters, under the condition where models are compared."""
-    if row["condition"] != scores["comparison"]["condition"] or no_score(row):
+    if row["condition"] != scores["comparison"]["condition"] or row["model"] not in standing:
         return ["", ""]
     own = standing[row["model"]]
     low, high = own["rank_interval"]
@@ -128,11 +133,9 @@ def _standing(
 def accuracy_of(row: Mapping[str, Any]) -> str:
     """Write an accuracy, from the counts: the share in the file is rounded already.
 
-    Empty where most of its questions failed: that would be no score.
+    Empty where nothing was asked, or every call failed: that would be no score.
     """
-    if "statuses" in row and no_score(row):
-        return ""
-    return percent(row["correct"] / row["items"])
+    return "" if no_score(row) else percent(row["correct"] / row["items"])
 
 
 _TITLES = {
@@ -199,14 +202,21 @@ def ablation(found: Mapping[str, Any]) -> Table:
     rows = [
         [
             model["model"],
-            *map(percent, model["accuracy"]),
-            model["best"],
+            *_ablated(model),
+            model["best"] or "",
             "" if model["same_answers"] is None else percent(model["same_answers"]),
         ]
         for model in found["models"]
     ]
     name = f"by-{found['field']}-{re.sub(r'[^a-z0-9]+', '-', found['conditions'][0].lower())}"
     return Table(name.strip("-"), f"Accuracy by {field}", columns, rows)
+
+
+def _ablated(model: Mapping[str, Any]) -> list[str]:
+    """The accuracies of a model, with the number of items where that is not the same of all."""
+    shares = [percent(share) for share in model["accuracy"]]
+    counts = model.get("items", ())
+    return [f"{s} ({n:,} items)" for s, n in zip(shares, counts, strict=True)] if counts else shares
 
 
 def judged(scores: Scores) -> Table:
@@ -223,7 +233,7 @@ def judged(scores: Scores) -> Table:
             f"{row['scale'][0]:g} to {row['scale'][1]:g}",
             "" if not row["interval"] else " to ".join(fixed(end, 2) for end in row["interval"]),
             "" if row["standard_error"] is None else fixed(row["standard_error"], 2),
-            f"{row['judged']} of {row['items']}",
+            judged_in_words(row),
             str(row["unanswered"]),
             str(row["ungraded"]),
             f"{row['invalid_rounds']} of {row['valid_rounds'] + row['invalid_rounds']}",
@@ -232,6 +242,12 @@ def judged(scores: Scores) -> Table:
         for row in scores["judged"]
     ]
     return Table("judged", "Judged replies", columns, rows)
+
+
+def judged_in_words(row: Mapping[str, Any]) -> str:
+    """Write how many open questions were judged, and of how many where not all were asked."""
+    asked = partly_asked(row)
+    return f"{row['judged']} of {row['items']}" + (f", asked {asked}" if asked else "")
 
 
 def _covering(mean: Mapping[str, Any] | None) -> str:

@@ -68,12 +68,15 @@ def _plain(units: Sequence[tuple[str, float]], clusters: Clusters) -> ColumnValu
 
 def _options(row: TableRow, column: TableColumn) -> list[tuple[str, float]]:
     """Return what is a share of options, by item; people are asked about the items they had."""
-    if not row.covered(column.items, "precision"):
-        return []
+    covered = row.covered(column.items, "precision")
     name = column.metric.removesuffix("_micro")
     found: list[tuple[str, float]] = []
     for answers in row.answers:
-        asked = [i for i in column.items if i.id in answers or "participants" not in row.names]
+        asked = [
+            item
+            for item in column.items
+            if item.id in covered and (item.id in answers or "participants" not in row.names)
+        ]
         found += [(item, float(true)) for item, true in micro(asked, answers)[name]]
     return found
 

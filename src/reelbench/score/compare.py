@@ -1,17 +1,23 @@
 """Which models differ significantly: pairs on the same items, ranks with intervals, and power."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, inf
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.score.coverage import BothAnswered, CoverageGap, coverage_warnings
+from reelbench.score.coverage import (
+    ASKED_PAIR_POLICY,
+    PAIR_POLICY,
+    BothAnswered,
+    CoverageGap,
+    coverage_warnings,
+)
 from reelbench.score.intervals import (
     LEVEL,
     Interval,
@@ -28,12 +34,6 @@ from reelbench.score.rounding import rounded, significant
 ALPHA = round(1 - LEVEL, 6)
 POWER = 0.8
 LEAST_P = 1e-300  # what is smaller still cannot be written, and nothing is impossible
-Missing = Literal["wrong", "common"]
-
-POLICIES: dict[Missing, str] = {
-    "wrong": "an item that a model did not answer counts as wrong",
-    "common": "only the items that all models answered are compared",
-}
 METHOD = (
     "each pair on the same items: difference of the means, its error from the spread between "
     "videos (CR2), Student's t with the degrees of freedom of Bell and McCaffrey, p no smaller "
@@ -43,6 +43,10 @@ RANK_RULE = (
     f"{LEVEL:.0%} interval of a rank: behind every model that is better, and before every one that "
     "is worse, beyond what the largest of this model's differences reaches by chance in "
     f"{RESAMPLES} resamples of videos"
+)
+ASKED_RANK_RULE = (
+    f"{LEVEL:.0%} interval of a rank, by the pairs: behind every model that is better, and before "
+    f"every one that is worse, with p under {ALPHA} over the number of this model's pairs"
 )
 LETTER_RULE = (
     "two models share a letter if and only if they are not significantly different (p after Holm "
@@ -60,7 +64,8 @@ class Pair:
 
     first: str
     second: str
-    coverage: tuple[float, float]  # the share of the items that each of them answered
+    items: int  # those that both were asked
+    coverage: tuple[float, float]  # the share of them that each of the two answered
     both_answered: BothAnswered | None  # None where they answered the same items
     difference: float
     interval: Interval
@@ -76,15 +81,17 @@ class Pair:
         """Whether the two differ significantly, corrected for all pairs."""
         return self.p_holm < ALPHA
 
-    def gap(self, items: int) -> CoverageGap:
-        """Return how much of these items each of the two answered."""
+    @property
+    def gap(self) -> CoverageGap:
+        """How much of the items each of the two answered."""
         names = self.first, self.second
-        return CoverageGap(names, self.coverage, self.difference, self.both_answered, items)
+        return CoverageGap(names, self.coverage, self.difference, self.both_answered, self.items)
 
     def to_record(self) -> dict[str, Any]:
         """Return what goes into a file."""
         return {
             "models": [self.first, self.second],
+            "items": self.items,
             "coverage": [rounded(share) for share in self.coverage],
             "difference": rounded(self.difference),
             "interval": [rounded(end) for end in self.interval],
@@ -105,7 +112,7 @@ class Standing:
 
     model: str
     score: float
-    rank: int  # one more than the models with a higher score
+    rank: int  # one more than the models that are better on what both were asked
     rank_interval: tuple[int, int]
     letters: tuple[str, ...]  # shared with those that it cannot be told apart from
 
@@ -126,22 +133,22 @@ class Comparison:
 
     items: int
     videos: int
-    missing: Missing
+    asked_alike: bool  # whether all models were asked the same items
     models: tuple[Standing, ...]
-    pairs: tuple[Pair, ...]  # by name
+    pairs: tuple[Pair, ...]  # by name; of models without a common item there is none
 
     def to_record(self) -> dict[str, Any]:
         """Return what goes into a file."""
         return {
             "items": self.items,
             "videos": self.videos,
-            "policy": POLICIES[self.missing],
+            "policy": PAIR_POLICY if self.asked_alike else ASKED_PAIR_POLICY,
             "method": METHOD,
-            "rank_rule": RANK_RULE,
+            "rank_rule": RANK_RULE if self.asked_alike else ASKED_RANK_RULE,
             "letter_rule": LETTER_RULE,
             "power_rule": POWER_RULE,
             "warnings": coverage_warnings(
-                (each.gap(self.items) for each in self.pairs),
+                (each.gap for each in self.pairs),
                 "see the table of pairs in the report",
             ),
             "models": [each.to_record() for each in self.models],
@@ -154,19 +161,20 @@ def compare(
     scores: Sequence[Sequence[float]] | Numbers,
     videos: Sequence[int] | NDArray[np.integer],
     seed: int,
-    missing: Missing = "wrong",
+    asked: NDArray[np.bool_] | None = None,
 ) -> Comparison:
     """Compare models by their scores, one row each: from 0 to 1, NaN without an answer.
 
-    Neither the order of the models nor that of the items changes anything.
+    ``asked`` says which items each model was asked (default: all), for a pair is compared on those
+    that both were. Neither the order of the models nor that of the items changes anything.
     """
-    table, clusters = _checked(names, scores, videos, missing)
+    table, clusters = _checked(names, scores, videos)
+    asked = np.ones(table.shape, np.bool_) if asked is None else asked
     alphabet = sorted(range(len(names)), key=lambda number: names[number])
-    names, table = [names[number] for number in alphabet], table[alphabet]
-    facts, pairs = _facts_and_pairs(names, table, clusters)
-    return Comparison(
-        table.shape[1], len(facts.counts), missing, _standings(names, facts, pairs, seed), pairs
-    )
+    models = _Models.of([names[n] for n in alphabet], table[alphabet], clusters, asked[alphabet])
+    pairs = tuple(_pairs(models))
+    standings = _standings(models, pairs, seed)
+    return Comparison(len(clusters), len(set(clusters)), models.asked_alike, standings, pairs)
 
 
 def compare_two(
@@ -178,27 +186,14 @@ def compare_two(
 
     What has no score counts 0. Its ``p_holm`` is for a family of this pair alone.
     """
-    _, (pair,) = _facts_and_pairs(names, *_checked(names, scores, videos, "wrong"))
+    table, clusters = _checked(names, scores, videos)
+    (pair,) = _pairs(_Models.of(names, table, clusters, np.ones(table.shape, np.bool_)))
     return pair
 
 
-def _facts_and_pairs(
-    names: Sequence[str], table: Numbers, clusters: NDArray[np.int64]
-) -> tuple["_Facts", tuple[Pair, ...]]:
-    answered = ~np.isnan(table)
-    table = on_grid(np.nan_to_num(table, nan=0.0))
-    order = np.lexsort((*table, clusters))  # sums are rounded alike, whatever the order was
-    facts = _Facts.of(table[:, order], clusters[order])
-    return facts, _pairs(names, facts, _coverages(table, answered, clusters))
-
-
-def _checked(
-    names: Sequence[str], scores: Any, videos: Any, missing: Missing
-) -> tuple[Numbers, NDArray[np.int64]]:
+def _checked(names: Sequence[str], scores: Any, videos: Any) -> tuple[Numbers, NDArray[np.int64]]:
     table, clusters = np.array(scores, np.float64), np.asarray(videos, np.int64)
     faults = []
-    if missing not in get_args(Missing):
-        faults.append(f"missing is {missing!r}, expected one of {', '.join(POLICIES)}")
     if len(set(names)) < len(names) or not names:
         faults.append("each model needs a name of its own")
     if table.shape != (len(names), clusters.size):
@@ -206,106 +201,117 @@ def _checked(
         faults.append(f"the scores have the shape {table.shape}, expected {expected}")
     if ((table < 0) | (table > 1)).any():
         faults.append("scores must lie between 0 and 1: divide them by the highest possible score")
+    if not clusters.size:
+        faults.append("there is no item")
     if faults:
         raise ReelbenchError(f"These models cannot be compared: {'; '.join(faults)}.")
-    if missing == "common":
-        asked = ~np.isnan(table).any(axis=0)
-        table, clusters = table[:, asked], clusters[asked]
-    if not clusters.size:
-        raise ReelbenchError(
-            "These models cannot be compared: no item was answered by all of them. Ask the same "
-            "items, or count those without an answer as wrong."
-        )
     return table, clusters
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
-    """What is known of each video and each pair; matrices are models by models."""
+class _Models:
+    """Models by name and items by video: what each answer is worth, and what was asked."""
 
-    counts: Numbers  # items of each video
-    sums: Numbers  # of each model's scores on each video
-    means: Numbers
-    errors: Numbers  # of the differences
-    plain_errors: Numbers  # as if items were independent
+    names: Sequence[str]
+    scores: Numbers  # 0 without an answer
+    answered: NDArray[np.bool_]
+    asked: NDArray[np.bool_]
+    videos: NDArray[np.intp]  # the number of each item's, from 0 on
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        table: Numbers,
+        clusters: NDArray[np.int64],
+        asked: NDArray[np.bool_],
+    ) -> "_Models":
+        answered = asked & ~np.isnan(table)
+        scores = on_grid(np.where(answered, table, 0.0))
+        order = np.lexsort((*scores, clusters))  # sums are rounded alike, whatever the order was
+        videos = np.unique(clusters[order], return_inverse=True)[1]
+        return cls(names, scores[:, order], answered[:, order], asked[:, order], videos)
+
+    @property
+    def asked_alike(self) -> bool:
+        return bool((self.asked == self.asked[0]).all())
+
+
+@dataclass(frozen=True, slots=True)
+class _PairFacts:
+    """What is known of two models on some items, the first less the second."""
+
+    items: int
+    videos: int
+    difference: float
+    error: float
+    plain_error: float  # as if items were independent
     freedom: float
 
     @classmethod
-    def of(cls, table: Numbers, clusters: NDArray[np.int64]) -> "_Facts":
-        numbers = np.unique(clusters, return_inverse=True)[1]
-        counts = np.bincount(numbers).astype(np.float64)
-        sums = np.stack([np.bincount(numbers, row) for row in table]).astype(np.float64)
-        errors, plain = np.zeros((2, len(table), len(table)))
-        for one, other in combinations(range(len(table)), 2):
-            gaps = table[one] - table[other]
-            error = _error(sums[one] - sums[other], counts)
-            errors[one, other] = errors[other, one] = error
-            plain[one, other] = plain[other, one] = gaps.std() / np.sqrt(max(1, gaps.size - 1))
-        free = freedom(counts) if len(counts) > 1 else 1.0
-        return cls(counts, sums, sums.sum(axis=1) / counts.sum(), errors, plain, free)
+    def of(cls, scores: Numbers, videos: NDArray[np.intp]) -> "_PairFacts":
+        counts = np.bincount(videos).astype(np.float64)
+        first, second = (np.bincount(videos, row)[counts > 0] for row in scores)
+        counts, gaps = counts[counts > 0], scores[0] - scores[1]
+        difference = float(first.sum() / gaps.size - second.sum() / gaps.size)
+        plain = float(gaps.std() / np.sqrt(max(1, gaps.size - 1)))
+        if len(counts) == 1:  # one video cannot tell the error
+            return cls(gaps.size, 1, difference, inf if gaps.any() else 0.0, plain, 1.0)
+        error = clustered_error((first - second).astype(np.float64), counts)
+        return cls(gaps.size, len(counts), difference, error, plain, freedom(counts))
 
-    def difference(self, one: int, other: int) -> float:
-        return float(self.means[one] - self.means[other])
+    def tested(self) -> tuple[Interval, float, float]:
+        """Return the interval of the difference, its p-value, and its standard error."""
+        return tested_difference(self.difference, self.error, self.videos, self.freedom)
 
-
-def _error(gaps: Numbers, counts: Numbers) -> float:
-    """The standard error of a mean difference; one video cannot tell it."""
-    if len(counts) == 1:
-        return inf if gaps.any() else 0.0
-    return clustered_error(gaps, counts)
-
-
-_Coverage = tuple[tuple[float, float], BothAnswered | None]
+    def needed(self, error: float) -> tuple[int | None, int | None]:
+        """Videos and items to see the difference by; Guenther's term makes up for Student's t."""
+        if self.difference == 0 or error == inf:
+            return None, None
+        reach, power = special.ndtri((1 + LEVEL) / 2), special.ndtri(POWER)
+        exact = self.videos * ((reach + power) * error / self.difference) ** 2 + reach**2 / 2
+        needed = max(FEWEST_VIDEOS, ceil(round(exact, 6)))
+        return needed, ceil(needed * self.items / self.videos)
 
 
-def _coverages(
-    table: Numbers, answered: NDArray[np.bool_], clusters: NDArray[np.int64]
-) -> list[_Coverage]:
-    """What the two of each pair answered, and how they compare where both did."""
-    shares = [float(row.mean()) for row in answered]
-    found: list[_Coverage] = []
-    for one, other in combinations(range(len(table)), 2):
-        both = answered[one] & answered[other]
-        same = np.array_equal(answered[one], answered[other])
-        held = None if same else _both_answered(table[[one, other]][:, both], clusters[both])
-        found.append(((shares[one], shares[other]), held))
-    return found
+def _pairs(models: _Models) -> Iterator[Pair]:
+    """Yield the pairs with a common item, each on the items that both were asked."""
+    found = []
+    for one, other in combinations(range(len(models.names)), 2):
+        both = models.asked[one] & models.asked[other]
+        if both.any():
+            names = models.names[one], models.names[other]
+            scores, answered = (
+                np.stack([each[one, both], each[other, both]])
+                for each in (models.scores, models.answered)
+            )
+            found.append(_pair(names, scores, answered, models.videos[both]))
+    for pair, p in zip(found, holm([pair.p for pair in found]), strict=True):
+        yield replace(pair, p_holm=p)
 
 
-def _both_answered(table: Numbers, clusters: NDArray[np.int64]) -> BothAnswered:
-    if not clusters.size:
-        return BothAnswered(0, None, None)
-    facts = _Facts.of(table, clusters)
-    return BothAnswered(int(clusters.size), facts.difference(0, 1), _tested(0, 1, facts)[0])
-
-
-def _pairs(names: Sequence[str], facts: _Facts, coverages: Sequence[_Coverage]) -> tuple[Pair, ...]:
-    places = list(combinations(range(len(names)), 2))
-    tests = [_tested(*place, facts) for place in places]
-    corrected = holm([p for _, p, _ in tests])
-    return tuple(
-        Pair(
-            names[one],
-            names[other],
-            *coverage,
-            facts.difference(one, other),
-            interval,
-            error if error < inf else None,
-            p,
-            p_holm,
-            _design_effect(error, facts.plain_errors[one, other]),
-            *_needed(facts.difference(one, other), error, facts),
-        )
-        for (one, other), coverage, (interval, p, error), p_holm in zip(
-            places, coverages, tests, corrected, strict=True
-        )
+def _pair(
+    names: tuple[str, str], scores: Numbers, answered: NDArray[Any], videos: NDArray[np.intp]
+) -> Pair:
+    facts, both = _PairFacts.of(scores, videos), answered[0] & answered[1]
+    interval, p, error = facts.tested()
+    both_answered = None if np.array_equal(*answered) else BothAnswered(0, None, None)
+    if both_answered and both.any():
+        there = _PairFacts.of(scores[:, both], videos[both])
+        both_answered = BothAnswered(there.items, there.difference, there.tested()[0])
+    return Pair(
+        *names,
+        facts.items,
+        (float(answered[0].mean()), float(answered[1].mean())),
+        both_answered,
+        facts.difference,
+        interval,
+        error if error < inf else None,
+        p,
+        p,
+        (error / facts.plain_error) ** 2 if facts.plain_error > 0 and error < inf else None,
+        *facts.needed(error),
     )
-
-
-def _tested(one: int, other: int, facts: _Facts) -> tuple[Interval, float, float]:
-    """The interval of a difference, its p-value, and its standard error."""
-    error = float(facts.errors[one, other])
-    return tested_difference(facts.difference(one, other), error, len(facts.counts), facts.freedom)
 
 
 def tested_difference(
@@ -339,32 +345,18 @@ def holm(values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _design_effect(error: float, plain: float) -> float | None:
-    return float((error / plain) ** 2) if plain > 0 and error < inf else None
-
-
-def _needed(difference: float, error: float, facts: _Facts) -> tuple[int | None, int | None]:
-    """Videos and items to see a difference by; Guenther's term makes up for Student's t."""
-    if difference == 0 or error == inf:
-        return None, None
-    reach, power = special.ndtri((1 + LEVEL) / 2), special.ndtri(POWER)
-    videos = len(facts.counts)
-    exact = videos * ((reach + power) * error / difference) ** 2 + reach**2 / 2
-    needed = max(FEWEST_VIDEOS, ceil(round(exact, 6)))
-    return needed, ceil(needed * int(facts.counts.sum()) / videos)
-
-
-def _standings(
-    names: Sequence[str], facts: _Facts, pairs: Sequence[Pair], seed: int
-) -> tuple[Standing, ...]:
-    means, count = facts.means, len(names)
-    ranks = 1 + (means[:, None] < means).sum(axis=1)
-    p, p_holm = np.ones((2, count, count))
-    for (one, other), pair in zip(combinations(range(count), 2), pairs, strict=True):
+def _standings(models: _Models, pairs: Sequence[Pair], seed: int) -> tuple[Standing, ...]:
+    names, count = models.names, len(models.names)
+    lead, (p, p_holm) = np.zeros((count, count)), np.ones((2, count, count))
+    for pair in pairs:
+        one, other = names.index(pair.first), names.index(pair.second)
         p[one, other] = p[other, one] = pair.p
         p_holm[one, other] = p_holm[other, one] = pair.p_holm
-    apart = p < _levels(facts, seed)[:, None]
-    ahead, behind = (apart & (means > means[:, None])), (apart & (means < means[:, None]))
+        lead[one, other], lead[other, one] = pair.difference, -pair.difference
+    ranks = 1 + (lead < 0).sum(axis=1)
+    means = models.scores.sum(axis=1) / np.maximum(models.asked.sum(axis=1), 1)
+    apart = p < _levels(models, means, seed)[:, None]
+    ahead, behind = (apart & (lead < 0)), (apart & (lead > 0))
     best_first = sorted(range(count), key=lambda number: (ranks[number], names[number]))
     different = (p_holm < ALPHA)[np.ix_(best_first, best_first)].tolist()
     return tuple(
@@ -379,14 +371,18 @@ def _standings(
     )
 
 
-def _levels(facts: _Facts, seed: int) -> Numbers:
+def _levels(models: _Models, means: Numbers, seed: int) -> Numbers:
     """The level of each model's tests at which one of them errs as often as one test may.
 
     Resamples know how the differences hang together, so that it is less strict than a division
-    by their number (Mogstad, Romano, Shaikh and Wilhelm, 2024, Inference for Ranks).
+    by their number (Mogstad, Romano, Shaikh and Wilhelm, 2024, Inference for Ranks), which is
+    left where models were asked different items.
     """
-    sums = resampled(np.vstack([facts.counts, facts.sums]), seed).astype(np.float64)
-    moved = sums[1:] / sums[0] - facts.means[:, None]
+    if not models.asked_alike:
+        return np.full(len(means), ALPHA / max(1, len(means) - 1))
+    by_video = [np.bincount(models.videos), *(np.bincount(models.videos, s) for s in models.scores)]
+    sums = resampled(np.stack(by_video).astype(np.float64), seed).astype(np.float64)
+    moved = sums[1:] / sums[0] - means[:, None]
     levels = np.full(len(moved), ALPHA)
     for number, own in enumerate(moved):
         gaps = moved - own

@@ -10,8 +10,14 @@ from reelbench.base.progress import working
 from reelbench.base.spelling import name_meant
 from reelbench.data.items import Item
 from reelbench.score.ablation import settings_that_differ
-from reelbench.score.compare import POLICIES, POWER_RULE
-from reelbench.score.coverage import CoverageGap, coverage_warnings
+from reelbench.score.compare import POWER_RULE
+from reelbench.score.coverage import (
+    ASKED_PAIR_POLICY,
+    PAIR_POLICY,
+    CoverageGap,
+    Scope,
+    coverage_warnings,
+)
 from reelbench.score.entries import (
     ResultEntry,
     ResultSource,
@@ -96,21 +102,21 @@ def compare_sources(
     *,
     models: Sequence[str] = (),
     conditions: Sequence[str] = (),
-    common: bool = False,
+    scope: Scope = "asked",
     by: str = "",
 ) -> ComparedEntries:
     """Compare what ``chosen_pairs`` finds in some runs or files, corrected for the number of pairs.
 
-    ``common`` compares the items alone that both of a pair answered; ``by`` is a tag whose values
-    are compared besides, as a family of their own. It may be written in another case.
+    ``scope`` is that of ``paired_entries``; ``by`` is a tag whose values are compared besides, as a
+    family of their own. It may be written in another case.
     """
     pairs = chosen_pairs(sources, models, conditions)
     tags = {tag for first, _ in pairs for item in first.items().values() for tag in item.tags}
     if by and by not in tags:  # a property, or a tag in another case
         groups = [grouped(e.source.benchmark, list(e.items().values())) for e, _ in pairs]
         by = name_meant(by, tags.union(*groups))
-    found = [_compared(first, second, common) for first, second in pairs]
-    by_value = [each for first, second in pairs for each in _by_tag(first, second, common, by)]
+    found = [_compared(first, second, scope) for first, second in pairs]
+    by_value = [each for first, second in pairs for each in _by_tag(first, second, scope, by)]
     if by and not by_value:
         raise ReelbenchError(
             f"No item has the tag {by!r}; the tags are {', '.join(sorted(tags)) or 'none'}."
@@ -119,16 +125,29 @@ def compare_sources(
         _corrected(found),
         _corrected(by_value),
         by,
-        "only the items that both answered are compared" if common else POLICIES["wrong"],
+        _POLICIES[scope],
         tuple(dict.fromkeys(note for pair in pairs for note in _notes(*pair))),
     )
     gaps = (_gap(pair, compared) for pair in compared.pairs)
+    entries = (ResultEntry(source, *asked) for source in sources for asked in source.outcomes)
+    silent = [
+        f"{' of '.join(entry.names()[1::-1])} answered nothing and is in no pair."
+        for entry in entries
+        if entry.is_silent and (not models or entry.model in models)
+    ]
     warnings = coverage_warnings(gaps, "--common compares only what both of a pair answered")
-    return replace(compared, notes=(*compared.notes, *warnings))
+    return replace(compared, notes=(*compared.notes, *silent, *warnings))
 
 
-def _compared(first: ResultEntry, second: ResultEntry, common: bool) -> ComparedPair:
-    found = paired_entries(first, second, common)
+_POLICIES: Mapping[Scope, str] = {
+    "asked": ASKED_PAIR_POLICY,
+    "all": PAIR_POLICY,
+    "common": "only the items that both answered are compared",
+}
+
+
+def _compared(first: ResultEntry, second: ResultEntry, scope: Scope) -> ComparedPair:
+    found = paired_entries(first, second, scope)
     if found is None:
         sides = " and ".join(", ".join(each.names()) for each in (first, second))
         if not first.items() and not second.items():
@@ -138,13 +157,14 @@ def _compared(first: ResultEntry, second: ResultEntry, common: bool) -> Compared
             )
         raise ReelbenchError(
             f"{sides} have no closed item in common, with the same question, options, key and "
-            "video: compare runs of one benchmark" + (", or leave --common out." if common else ".")
+            "video, that both were asked: compare runs of one benchmark"
+            + (", or leave --common out." if scope == "common" else ".")
         )
     return ComparedPair(first, second, found)
 
 
 def _by_tag(
-    first: ResultEntry, second: ResultEntry, common: bool, tag: str
+    first: ResultEntry, second: ResultEntry, scope: Scope, tag: str
 ) -> Iterator[ComparedPair]:
     """Yield the pair on the items of each value of a tag, or of a property such as the length."""
     shared = shared_items(first, second).items if tag else ()
@@ -155,7 +175,7 @@ def _by_tag(
     if shared and not tagged:
         tagged |= grouped(first.source.benchmark, shared).get(tag, {})
     for value in sorted(tagged):
-        if found := paired_entries(first, second, common, tagged[value]):
+        if found := paired_entries(first, second, scope, tagged[value]):
             yield ComparedPair(first, second, found, value)
 
 
@@ -196,4 +216,4 @@ def _named(record: Mapping[str, Any], part: str, name: str) -> Mapping[str, Any]
 
 def _gap(pair: ComparedPair, compared: ComparedEntries) -> CoverageGap:
     names = compared.label(pair.first), compared.label(pair.second)
-    return replace(pair.found.pair.gap(pair.found.items), names=names)
+    return replace(pair.found.pair.gap, names=names)

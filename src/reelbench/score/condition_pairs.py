@@ -7,7 +7,6 @@ from typing import Any
 
 from reelbench.score.ablation import distinct_conditions, fields_that_differ
 from reelbench.score.compare import POWER_RULE
-from reelbench.score.coverage import no_score
 from reelbench.score.paired import PAIRED_METHOD, corrected, paired
 from reelbench.score.results import ModelResult
 
@@ -17,7 +16,6 @@ Condition = Mapping[str, Any]
 def condition_pairs(
     results: Sequence[ModelResult],
     conditions: Sequence[Condition],
-    rows: Sequence[Mapping[str, Any]],
     clusters: Mapping[str, int],
     reference: str,
 ) -> dict[str, Any] | None:
@@ -26,15 +24,14 @@ def condition_pairs(
     Every condition is held against ``reference``, and two others where they differ in one field
     alone, by ``conditions`` of ``run.json``. Conditions that differ in their names alone are one.
     """
-    scored = {(row["model"], row["condition"]) for row in rows if not no_score(row)}
     by_condition: dict[str, dict[str, ModelResult]] = defaultdict(dict)
     for result in results:
-        if (result.model, result.condition) in scored and result.items:
-            by_condition[result.condition][result.model] = result
+        by_condition[result.condition][result.model] = result
     found = [
-        (model, pair, paired(by_condition[pair[0]][model], by_condition[pair[1]][model], clusters))
+        (model, pair, each)
         for pair in _chosen(by_condition, conditions, reference)
         for model in sorted(set(by_condition[pair[0]]) & set(by_condition[pair[1]]))
+        if (each := paired(by_condition[pair[0]][model], by_condition[pair[1]][model], clusters))
     ]
     if not found:
         return None

@@ -1,8 +1,8 @@
-"""How much of a difference of two models comes from items that only one of them answered."""
+"""Which items a score is over, and how much of a difference comes from those not answered."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from reelbench.base.progress import counted
 from reelbench.score.intervals import Interval
@@ -11,6 +11,17 @@ from reelbench.score.rounding import percent, points, rounded
 HALF = 0.5  # of the items; where both answered fewer, two scores are hardly about the same items
 BASELINE = "baseline:"  # how the names of baselines among the models begin
 MATTERS = 0.01  # of coverage, and of a difference that changes on the items that both answered
+
+
+Scope = Literal["asked", "all", "common"]  # the items that a score is over
+
+POLICY = "an item without an answer counts as wrong"
+ASKED_POLICY = "each model is scored on the items that it was asked, and " + POLICY
+ALL_POLICY = "all items are scored, and one without an answer counts as wrong, asked or not"
+COMMON_POLICY = "only the {} of {} items that every model answered are scored"
+PAIR_POLICY = "an item that a model did not answer counts as wrong"
+COMMON_PAIR_POLICY = "only the items that all models answered are compared"
+ASKED_PAIR_POLICY = "each pair is compared on the items that both were asked; " + PAIR_POLICY
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +42,68 @@ class BothAnswered:
 
 
 def no_score(row: Mapping[str, Any]) -> str:
-    """Return why a result is no score, most of its calls having failed; empty where it is one.
+    """Return why a result has no score: no call came back, or none was made; empty where it has."""
+    if not row["items"]:
+        return "no score: not asked"
+    failed = f"no score: {row['failed']:,} of {row['items']:,} failed"
+    return failed if row["failed"] == row["items"] else ""
 
-    Refusals and replies that cannot be read are the model's own and do not count as failed calls.
+
+def partly_asked(row: Mapping[str, Any]) -> str:
+    """Return how many of the items a score is over, such as "2,000 of 4,996"; empty if of all."""
+    whole = row["items"] == row["all_items"]
+    return "" if whole else f"{row['items']:,} of {row['all_items']:,}"
+
+
+def best_case(row: Mapping[str, Any]) -> str:
+    """Return the accuracy if all calls that failed had been answered rightly; empty if none did."""
+    known = row["failed"] and not no_score(row)
+    return percent((row["correct"] + row["failed"]) / row["items"]) if known else ""
+
+
+def asked_in_words(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on the results that are over a part of the items, by how many these are."""
+    parts: dict[str, list[str]] = {}
+    for row in rows:
+        if (part := partly_asked(row)) and not no_score(row):
+            share = percent(row["correct"] / row["items"])
+            parts.setdefault(part, []).append(f"{share} ({row['model']}, {row['condition']})")
+    return [
+        f"{part} items: {', '.join(scores)}. The others were not asked and are left out; --all "
+        "counts them as wrong."
+        for part, scores in parts.items()
+    ]
+
+
+_ENDS = {
+    "error": "failed",
+    "timeout": "timed out",
+    "over_budget": "over budget",
+}
+
+
+def unanswered_in_words(row: Mapping[str, Any]) -> str:
+    """Return how many questions of a result have no answer, by reason; empty where all have one.
+
+    Where calls failed, also what the accuracy would be at most if they had not.
     """
-    failed = sum(row["statuses"].get(status, 0) for status in ("error", "timeout"))
-    asked = sum(row["statuses"].values())
-    return f"no score: {failed:,} of {asked:,} failed" if failed * 2 > asked else ""
+    in_words = row["refused_in_words"]
+    refused = row["statuses"].get("refused", 0) + in_words
+    how = f" ({in_words} in words)" if in_words else ""
+    words = [f"{refused} refused{how}"] if refused else []
+    words += [
+        f"{row['statuses'][status]} {end}"
+        for status, end in _ENDS.items()
+        if status in row["statuses"]
+    ]
+    if row["cut_off"]:
+        words.append(f"{row['cut_off']} cut off before an answer")
+    if row["unread"]:
+        words.append(f"{row['unread']} unreadable")
+    if row["missing"]:
+        words.append(f"{row['missing']} not asked")
+    best = best_case(row)
+    return ", ".join(words) + (f"; at most {best} had no call failed" if best else "")
 
 
 @dataclass(frozen=True, slots=True)

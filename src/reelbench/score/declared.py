@@ -1,12 +1,13 @@
 """The tables that a benchmark declares: for each model, a mean over the items of each column."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
 from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
 from reelbench.data.table_rules import AGAINST, DISTRACTORS, SCORES
 from reelbench.score.column_values import ColumnValue, column_value
 from reelbench.score.differences import Difference, difference_of
@@ -38,6 +39,7 @@ from reelbench.score.table_rows import (
 
 def declared_tables(
     benchmark: Benchmark,
+    scored: Sequence[Item],
     results: Sequence[ModelResult],
     ranked: Sequence[Asked],
     judge: str | None,
@@ -56,7 +58,6 @@ def declared_tables(
         return []
     wanted = metrics_in(tables.values())
     rows = table_rows(results, ranked, grades_of(judge, graded), facts, wanted)
-    scored = [*results[0].items, *results[0].opened] if results else ()
     made = []
     for name, table in tables.items():
         declared = declared_table(name, table, scored)
@@ -125,6 +126,7 @@ class _Means:
     under: Mapping[tuple[str, str], TableRow]  # by who and condition, where columns name one
     values: Mapping[_Key, ColumnValue]  # of columns that have items
     estimates: Mapping[_Key, Estimate]
+    clusters: Mapping[str, int]
 
     @classmethod
     def of(
@@ -134,7 +136,7 @@ class _Means:
         under: Mapping[tuple[str, str], TableRow],
         clusters: Mapping[str, int],
     ) -> "_Means":
-        empty = cls(declared, rows, under, {}, {})
+        empty = cls(declared, rows, under, {}, {}, clusters)
         values = {
             (place, column.name): value
             for place in range(len(rows))
@@ -143,7 +145,8 @@ class _Means:
         }
         shares = [value.shares for value in values.values()]
         found = intervals(shares, max(clusters.values()) + 1) if shares else []
-        return cls(declared, rows, under, values, dict(zip(values, found, strict=True)))
+        estimates = dict(zip(values, found, strict=True))
+        return cls(declared, rows, under, values, estimates, clusters)
 
     def _row(self, place: int, column: TableColumn) -> TableRow | None:
         """The row whose answers a column is about."""
@@ -200,16 +203,34 @@ class _Means:
         return estimate_record(macro_estimate([part.shares for part in parts], estimates))
 
     def _difference(self, place: int, column: TableColumn) -> Difference | None:
-        """The difference from another column, or from the same row under another condition."""
-        if column.against:
-            other = self._parts(place, self.declared.columns[column.against])
-        else:
-            base = self._base(place)
-            other = [] if base is None else self._parts(base, column)
-        parts = self._parts(place, column)
-        if not parts or not other:
+        """The difference from another column, or from the same row under another condition.
+
+        Of columns about the same items, it is on those that both cover.
+        """
+        other = self.declared.columns[column.against] if column.against else column
+        base = place if column.against else self._base(place)
+        if base is None:
             return None
-        return difference_of([part.units for part in parts], [part.units for part in other])
+        sides = [(place, column), (base, other)]
+        parts = [self._parts(*side) for side in sides]
+        covered = [self._covered(self._row(*side), side[1]) for side in sides]
+        if column.items == other.items and covered[0] != covered[1]:
+            parts = [self._parts_on(*side, covered[0] & covered[1]) for side in sides]
+        if not all(parts):
+            return None
+        return difference_of(*([part.units for part in side] for side in parts))
+
+    def _parts_on(
+        self, place: int, column: TableColumn, items: Collection[str]
+    ) -> list[ColumnValue]:
+        """The values that a mean is of, on some of the items alone; empty if one has none."""
+        found = []
+        for name in column.parts if column.is_mean else [column.name]:
+            part = self.declared.columns[name]
+            row = self._row(place, part)
+            some = replace(part, items=[item for item in part.items if item.id in items])
+            found.append(row and column_value(row, some, self.clusters))
+        return [value for value in found if value] if all(found) else []
 
     def _base(self, place: int) -> int | None:
         """The row under the condition that the table's others are held against."""

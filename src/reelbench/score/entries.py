@@ -1,7 +1,7 @@
 """What is held against each other: a model under a condition, in a run or a file of predictions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from reelbench.data.clusters import video_clusters
 from reelbench.data.items import Item
 from reelbench.evaluate.condition import PROTOCOL
 from reelbench.evaluate.folder import benchmark_among, read_run
+from reelbench.score.coverage import Scope
 from reelbench.score.paired import PairedResult, paired
 from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
-from reelbench.score.results import ModelResult
+from reelbench.score.results import ModelResult, on_asked_items, with_answers
 from reelbench.score.score import main_condition
 
 
@@ -55,10 +56,19 @@ class ResultEntry:
     model: str
     condition: str
 
-    def result(self, items: Sequence[Item]) -> ModelResult:
-        """Return its answers to some closed items of its benchmark."""
+    def result(self, items: Sequence[Item], scope: Scope = "asked") -> ModelResult:
+        """Return its answers to some closed items of its benchmark: those that are in scope."""
         outcomes = self.source.outcomes[self.model, self.condition]
-        return ModelResult(self.model, self.condition, items, (), items, outcomes)
+        result = ModelResult(self.model, self.condition, items, (), items, outcomes)
+        if scope == "common":
+            return replace(result, items=[item for item in items if result.answered(item)])
+        return on_asked_items(result) if scope == "asked" else result
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether there are closed items and it has answered none of them."""
+        items = [*self.items().values()]
+        return bool(items) and not with_answers([self.result(items)])
 
     def items(self) -> dict[str, Item]:
         """Return the closed items that it was asked, or should have been, by id."""
@@ -112,19 +122,16 @@ def _as_asked(item: Item) -> tuple[object, ...]:
 def paired_entries(
     first: ResultEntry,
     second: ResultEntry,
-    common: bool = False,
+    scope: Scope = "asked",
     items: Sequence[Item] | None = None,
 ) -> PairedResult | None:
     """Hold two entries against each other on the items that both have; None where there are none.
 
-    ``common`` takes the items alone that both answered. ``items`` are some of those they share.
+    ``scope`` is for both: items that both were asked, all, or those that both answered. ``items``
+    are some of those they share.
     """
     items = shared_items(first, second).items if items is None else items
-    one, other = first.result(items), second.result(items)
-    if common:
-        items = [item for item in items if one.answered(item) and other.answered(item)]
-        one, other = first.result(items), second.result(items)
-    return paired(one, other, video_clusters(items)) if items else None
+    return paired(first.result(items, scope), second.result(items, scope), video_clusters(items))
 
 
 def chosen_pairs(
@@ -135,7 +142,7 @@ def chosen_pairs(
     Of several sources: the same model under the same condition; for a source without such a pair,
     different models under the same condition, or any. Of one source: the conditions of each model
     where two are named or there is one model, else the models under one condition, the main one
-    unless another is named.
+    unless another is named. What has not answered anything is in no pair.
     """
     entries = [
         ResultEntry(source, *asked)
@@ -148,12 +155,13 @@ def chosen_pairs(
         for entry in entries
         if (not models or entry.model in models)
         and (not conditions or entry.condition in conditions)
+        and not entry.is_silent
     ]
     pairs = list(_between(entries) if len(sources) > 1 else _within(entries, conditions))
     if not pairs:
         known = "; ".join(", ".join(entry.names()) for entry in entries) or "nothing"
         raise ReelbenchError(
-            f"There is nothing to compare with each other; this is all that there is: {known}. "
+            f"There is nothing to compare with each other; this is all that has answers: {known}. "
             "Name another run, or other --model and --condition."
         )
     return pairs

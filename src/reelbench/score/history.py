@@ -49,8 +49,8 @@ def history(sources: Sequence[ResultSource]) -> list[dict[str, Any]]:
 
 
 def _row(when: str, entry: ResultEntry) -> dict[str, Any]:
-    items, about = list(entry.items().values()), entry.source.benchmark
-    right = entry.result(items).credits(METRICS["accuracy"])
+    result, about = entry.result([*entry.items().values()]), entry.source.benchmark
+    items, right = result.items, result.credits(METRICS["accuracy"])
     clusters = video_clusters(items)
     cell = Cell([clusters[item.id] for item in items], right.tolist())
     found = intervals([cell], max(clusters.values()) + 1)[0] if items else None
@@ -69,11 +69,14 @@ def _row(when: str, entry: ResultEntry) -> dict[str, Any]:
 
 
 def _changes(lines: Iterable[Sequence[ResultEntry]]) -> list[Mapping[str, Any] | None]:
-    """The change of each entry since the one before; None for the first, and without an item."""
+    """The change of each entry since the one before; None for the first, and without answers."""
     steps: list[tuple[ResultEntry, ResultEntry] | None] = []
     for line in lines:
         steps += [None, *((after, before) for before, after in pairwise(line))]
-    found = [step and paired_entries(*step) for step in steps]
+    found = [
+        paired_entries(*step) if step and not any(entry.is_silent for entry in step) else None
+        for step in steps
+    ]
     family = iter(corrected([each for each in found if each]))
     records: list[Mapping[str, Any] | None] = []
     for step, each in zip(steps, found, strict=True):

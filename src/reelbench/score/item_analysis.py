@@ -1,7 +1,7 @@
 """Item analysis from several models' answers: difficulty, discrimination and distractors.
 
-Open items have no options and are left out. An item without an answer counts as wrong in its
-difficulty, as it does in the scores, and is left out of everything else.
+Open items have no options and are left out. All of it is over the models that answered an item
+(``ANSWERS_POLICY``): a call that failed says nothing about the item.
 """
 
 from collections import Counter
@@ -18,6 +18,10 @@ from reelbench.score.irt import Responses
 from reelbench.score.rounding import rounded
 
 Answer = frozenset[str]  # letters
+ANSWERS_POLICY = (
+    "everything about an item is over the models that answered it: who was not asked, whose call "
+    "failed, who refused or cannot be read is left out (the share of these is `unanswered`)"
+)
 BAND = 0.32  # HumanVBench, appendix E: good distractors draw 1 to 8 of 25 models
 
 
@@ -81,7 +85,7 @@ class ItemFacts:
     """Difficulty, discrimination and choices of one item."""
 
     id: str
-    difficulty: float | None  # the share of models that are right: 1 is easy; None without models
+    difficulty: float | None  # the share that is right of those that answered: 1 is easy
     discrimination: float | None  # correlation with the share right of the rest; None: no variation
     unanswered: float | None  # the share of models without an answer
     chosen: Mapping[str, int]  # how many models chose each option
@@ -105,7 +109,7 @@ def item_facts(answers: Answers) -> tuple[ItemFacts, ...]:
     return tuple(
         ItemFacts(
             item.id,
-            float((row == 1).sum() / models) if models else None,
+            float((row == 1).sum() / (row >= 0).sum()) if (row >= 0).any() else None,
             telling[number],
             float((row < 0).sum() / models) if models else None,
             _choices(item, answers.chosen[number]),
@@ -139,7 +143,7 @@ class Distractors:
 
     histogram: tuple[int, ...]  # at n: how many distractors were chosen by n models
     chosen_share: float | None  # of the distractors, those that at least one model chose
-    band_share: float | None  # those that some, but at most 32 % of the models chose
+    band_share: float | None  # those that some, but at most 32 % of who answered the item chose
     never: tuple[tuple[str, str], ...]  # item and letter of those that no model chose
 
     def to_record(self) -> dict[str, Any]:
@@ -155,18 +159,17 @@ class Distractors:
 
 def distractors(answers: Answers) -> Distractors:
     """Count how many models chose each distractor."""
-    models = len(answers.models)
     counts = [
-        (item.id, letter, count)
+        (item.id, letter, count, sum(answer is not None for answer in chosen))
         for item, chosen in zip(answers.items, answers.chosen, strict=True)
         for letter, count in _choices(item, chosen).items()
         if letter not in item.answer
     ]
-    histogram = np.bincount([count for *_, count in counts], minlength=models + 1)
-    band = int(histogram[1 : int(models * BAND + 1e-9) + 1].sum())
+    histogram = np.bincount([c for _, _, c, _ in counts], minlength=len(answers.models) + 1)
+    band = sum(0 < count <= answered * BAND + 1e-9 for _, _, count, answered in counts)
     return Distractors(
         tuple(map(int, histogram)),
         float(1 - histogram[0] / len(counts)) if counts else None,
         band / len(counts) if counts else None,
-        tuple((item, letter) for item, letter, count in counts if count == 0),
+        tuple((item, letter) for item, letter, count, _ in counts if count == 0),
     )

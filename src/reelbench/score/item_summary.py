@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from reelbench.data.items import Item
 from reelbench.score.item_analysis import Answers, distractors
 from reelbench.score.results import ModelResult
 from reelbench.score.wrong_keys import suspects_note, wrong_key_suspects
 
 
-def item_summary(results: Sequence[ModelResult]) -> dict[str, Any] | None:
+def item_summary(results: Sequence[ModelResult], items: Sequence[Item]) -> dict[str, Any] | None:
     """Return the item analysis of several models' answers; None where there are too few."""
-    if len(results) < 2 or not results[0].items:
+    if len(results) < 2:
         return None
-    answers = answers_of(results)
+    answers = answers_of(results, items)
     wrong = distractors(answers).to_record()
     return {
         "condition": results[0].condition,
@@ -23,12 +24,11 @@ def item_summary(results: Sequence[ModelResult]) -> dict[str, Any] | None:
     }
 
 
-def answers_of(results: Sequence[ModelResult]) -> Answers:
+def answers_of(results: Sequence[ModelResult], items: Sequence[Item]) -> Answers:
     """The answers of models under one condition, as the analysis of items takes them."""
-    items = results[0].items
-    scored = {item.id for item in items}
     answers = {
-        result.model: {name: answer for name, answer in result.answers.items() if name in scored}
+        result.model: {item.id: given.get(item.id) for item in result.items}
         for result in results
+        for given in [result.answers]
     }
     return Answers.of(items, answers)

@@ -35,15 +35,27 @@ def judge_orders(
     """Return the mean and rank that each of several judges gives each model.
 
     Judges are held against each other under one condition and rubric, over the models that all of
-    them graded and on the items that count for all of them (``open_shares``): the replies that all
-    of them graded, and as 0 what has no reply. Means go from 0 to 1. People are left out: it is
-    models that are ranked.
+    them graded, on items that all these models were asked and that count for all judges
+    (``open_shares``): the replies that all of them graded, and as 0 what has no reply. Means go
+    from 0 to 1. People are left out: it is models that are ranked.
     """
-    shares = {
-        (result.condition, key[3], key[2], result.model): open_shares(result.opened, result, grades)
+    named_in = {key[:2] for key in graded}
+    models = [
+        result
         for result in results
+        if (result.model, result.condition) in named_in and not result.model.startswith(HUMAN)
+    ]
+    asked: dict[str, set[str]] = {}
+    for result in models:
+        ids = {item.id for item in result.opened}
+        asked[result.condition] = asked.get(result.condition, ids) & ids
+    shares = {
+        (result.condition, key[3], key[2], result.model): open_shares(
+            [i for i in result.opened if i.id in asked[result.condition]], result, grades
+        )
+        for result in models
         for key, grades in sorted(graded.items())
-        if key[:2] == (result.model, result.condition) and not result.model.startswith(HUMAN)
+        if key[:2] == (result.model, result.condition)
     }
     found = []
     for condition, rubric in sorted({key[:2] for key in shares}):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reelbench.base.progress import counted
-from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
 from reelbench.score.criteria import closed_counterparts, criterion_rows
 from reelbench.score.estimates import estimate_record
 from reelbench.score.grades import Graded, Grades, estimate_of, mean_grade, open_shares, worth
@@ -20,13 +20,15 @@ _NOTHING = 1e-9  # of a grade: what means of rounds differ by though they are eq
 
 def summed_up(
     graded: Mapping[Graded, Grades],
-    benchmark: Benchmark,
+    opened: Sequence[Item],
     results: Sequence[ModelResult],
     clusters: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return the means of grades, alone and with closed items; and judges compared."""
+    """Return the means of grades, alone and with closed items; and judges compared.
+
+    ``opened`` are the open items of which each model may have been asked a part.
+    """
     known = {(result.model, result.condition): result for result in results}
-    opened = [item for item in benchmark.items if item.kind == "open"]
     rows = []
     for key, grades in sorted(graded.items()):
         result = known.get(key[:2])
@@ -36,6 +38,7 @@ def summed_up(
             {
                 **dict(zip(("model", "condition", "judge", "rubric"), key, strict=True)),
                 **mean_grade(grades, asked, open_shares(asked, result, grades), clusters),
+                "all_items": len(opened),
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
                 "twins": closed_counterparts(grades, result),

@@ -21,13 +21,13 @@ def wrong_by_origin(results: Sequence[ModelResult]) -> list[dict[str, Any]]:
 
     Only single-choice items whose options have a known origin count; empty where there are none.
     """
-    items = [item for item in results[0].items if _origins(item)] if results else []
-    if not items:
-        return []
-    offered = Counter(o for item in items for o in _origins(item).values())
-    total = sum(offered.values())
     rows = []
     for result in results:
+        items = [item for item in result.items if _origins(item)]
+        if not items:
+            continue
+        offered = Counter(o for item in items for o in _origins(item).values())
+        total = sum(offered.values())
         chosen = Counter(
             origin
             for item in items

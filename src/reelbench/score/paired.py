@@ -44,12 +44,18 @@ class PairedResult:
         }
 
 
-def paired(first: ModelResult, second: ModelResult, clusters: Mapping[str, int]) -> PairedResult:
-    """Hold two results that are scored on the same items against each other."""
-    items = first.items
-    table = np.stack([each.credits(METRICS["accuracy"]) for each in (first, second)])
+def paired(
+    first: ModelResult, second: ModelResult, clusters: Mapping[str, int]
+) -> PairedResult | None:
+    """Hold two results against each other on the items that both are scored on; None without."""
+    shared = {item.id for item in second.items}
+    items = [item for item in first.items if item.id in shared]
+    if not items:
+        return None
+    results = [replace(each, items=items) for each in (first, second)]
+    table = np.stack([each.credits(METRICS["accuracy"]) for each in results])
     right = table == 1
-    for row, result in zip(table, (first, second), strict=True):
+    for row, result in zip(table, results, strict=True):
         row[[not result.answered(item) for item in items]] = np.nan
     videos = [clusters[item.id] for item in items]
     # Names of their own: the two may be the same model.

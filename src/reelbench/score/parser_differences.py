@@ -193,9 +193,13 @@ class ParserComparison:
                 pairs[place[0]].append((ours.replies[place], read, keys[place[1]]))
             for asked, outcomes in self._outcomes(other):
                 right = _right_items(self.benchmark, outcomes)
-                score = _score(other.parser, asked, pairs[asked], right, before[asked], clusters)
-                found[asked, number] = score
-        return [found[asked, number] for asked in ours.rows for number in range(len(self.read))]
+                if right:
+                    score = _score(
+                        other.parser, asked, pairs[asked], right, before[asked], clusters
+                    )
+                    found[asked, number] = score
+        places = ((asked, number) for asked in ours.rows for number in range(len(self.read)))
+        return [found[place] for place in places if place in found]
 
     def _outcomes(self, read: Reread) -> Iterable[tuple[Asked, Mapping[str, ItemOutcome]]]:
         return outcomes_in(read.rows, self.benchmark).items()
@@ -334,12 +338,12 @@ def _score(
 
 
 def _right_items(benchmark: Benchmark, outcomes: Mapping[str, ItemOutcome]) -> _Right:
-    """Whether each closed item was answered right; what was not asked is not."""
+    """Whether each closed item that was asked was answered right."""
     exact = METRICS["accuracy"]
     return {
-        item.id: item.id in outcomes and exact.value_of(item, outcomes[item.id].answer) == 1
+        item.id: exact.value_of(item, outcomes[item.id].answer) == 1
         for item in benchmark.items
-        if item.kind != "open"
+        if item.kind != "open" and item.id in outcomes and outcomes[item.id].asked
     }
 
 

@@ -59,6 +59,16 @@ class ItemOutcome:
     turns: tuple[Turn, ...]
     unread: int  # replies that hold no answer that we can read, and are no refusals
 
+    @property
+    def asked(self) -> bool:
+        """Whether the item was asked, be it that the call failed: over budget, none was made."""
+        return any(turn.status != "over_budget" for turn in self.turns)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no answer because a call failed."""
+        return self.answer is None and any(t.status in ("error", "timeout") for t in self.turns)
+
     def agreed(self, share: float) -> Answer | None:
         """The majority's answer, if at least this share of all orders and rounds gave it."""
         given = sum(turn.answer == self.answer for turn in self.turns)

@@ -19,7 +19,7 @@ from reelbench.score.f1 import f1_of_means
 from reelbench.score.groups import Groups
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.metrics import METRICS, Metric, micro
-from reelbench.score.people import HUMAN
+from reelbench.score.people import is_person
 from reelbench.score.predictions import ItemOutcome
 from reelbench.score.rounding import rounded
 
@@ -34,7 +34,7 @@ class ModelResult:
 
     model: str
     condition: str
-    items: Sequence[Item]  # the closed ones that are scored
+    items: Sequence[Item]  # the closed ones that it is scored on
     opened: Sequence[Item]  # the open ones that are
     everything: Sequence[Item]  # of the benchmark
     outcomes: Mapping[str, ItemOutcome]
@@ -42,7 +42,7 @@ class ModelResult:
     @property
     def answers(self) -> dict[str, Answer | None]:
         """The answer to each item that was asked."""
-        return {name: outcome.answer for name, outcome in self.outcomes.items()}
+        return {name: each.answer for name, each in self.outcomes.items() if each.asked}
 
     def answered(self, item: Item) -> bool:
         """Whether there is an answer to an item; to an open one, a reply."""
@@ -93,9 +93,23 @@ class ModelResult:
         }
 
 
+def on_asked_items(result: ModelResult) -> ModelResult:
+    """Return a result on the items alone that were asked."""
+    items, opened = (
+        [item for item in some if (each := result.outcomes.get(item.id)) and each.asked]
+        for some in (result.items, result.opened)
+    )
+    return replace(result, items=items, opened=opened)
+
+
+def with_answers(results: Sequence[ModelResult]) -> list[ModelResult]:
+    """Return the results that have an answer to a closed item: the others cannot be compared."""
+    return [result for result in results if any(map(result.answered, result.items))]
+
+
 def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
     """Return results on the items alone that every model answered; people need not have."""
-    models = [result for result in results if not result.model.startswith(HUMAN)]
+    models = [result for result in results if not is_person(result.model)]
     if not models:
         return list(results)
     everything = models[0].everything
@@ -117,14 +131,18 @@ def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
 
 
 def result_rows(
-    results: Sequence[ModelResult], groups: Groups, clusters: Mapping[str, int]
+    results: Sequence[ModelResult],
+    items: Sequence[Item],
+    groups: Groups,
+    clusters: Mapping[str, int],
 ) -> list[dict[str, Any]]:
-    """Return a row for each result, best first."""
-    if not results or not results[0].items:
+    """Return a row for each result, best first; ``items`` are those that any may be scored on."""
+    if not results or not items:
         return []
-    table = _Table(results, groups, clusters)
+    table = _Table(results, items, groups, clusters)
     rows = [table.row(number) for number in range(len(results))]
-    return sorted(rows, key=lambda row: (-row["accuracy"], row["model"], row["condition"]))
+    return sorted(rows, key=lambda r: (r["accuracy"] is None, -(r["accuracy"] or 0), r["model"],
+                                       r["condition"]))  # fmt: skip
 
 
 class _Table:
@@ -133,70 +151,79 @@ class _Table:
     def __init__(
         self,
         results: Sequence[ModelResult],
+        items: Sequence[Item],
         groups: Groups,
         clusters: Mapping[str, int],
     ) -> None:
-        self._results, self._items, self._groups = results, results[0].items, groups
-        place = {item.id: number for number, item in enumerate(self._items)}
-        self._places: dict[tuple[str, str], Places] = {_ALL: np.arange(len(self._items))}
+        self._results, self._items, self._groups = results, items, groups
+        place = {item.id: number for number, item in enumerate(items)}
+        self._places: dict[tuple[str, str], Places] = {_ALL: np.arange(len(items))}
         for tag, values in groups.items():
-            for value, items in values.items():
-                self._places[tag, value] = np.array([place[item.id] for item in items])
-        self._clusters = np.array([clusters[item.id] for item in self._items])
+            for value, some in values.items():
+                self._places[tag, value] = np.array([place[item.id] for item in some])
+        self._clusters = np.array([clusters[item.id] for item in items])
         self._videos = max(clusters.values()) + 1
+        self._scored = np.zeros((len(results), len(items)), np.bool_)
+        for number, result in enumerate(results):
+            self._scored[number, [place[item.id] for item in result.items]] = True
         repeated = any(len(o.turns) > 1 for result in results for o in result.outcomes.values())
         self._values = {
-            name: self._valued(metric)
+            name: self._valued(name)
             for name, metric in METRICS.items()
             if repeated or not metric.agreed  # one answer always agrees with itself
         }
-        if any(item.kind in METRICS["f1"].kinds for item in self._items):
+        if any(item.kind in METRICS["f1"].kinds for item in items):
             self._values |= {F1_OF_MEANS: self._f1_of_means(), F1_MICRO: self._f1_micro()}
         self._micro = self._pooled()
-        self._answered = [np.array([*map(result.answered, self._items)]) for result in results]
+        self._answered = [np.array([*map(result.answered, items)]) for result in results]
+        self._failed = [
+            np.array([bool((o := result.outcomes.get(item.id)) and o.failed) for item in items])
+            for result in results
+        ]
 
-    def _valued(self, metric: Metric) -> dict[tuple[int, str, str], dict[str, Any]]:
-        """The value of a metric for each result and group that has items for it."""
+    def _about(self, metric: Metric) -> Iterator[tuple[tuple[int, str, str], Places]]:
+        """Yield where the items of a metric are, for each group and result that has some."""
         meant = np.array([item.kind in metric.kinds for item in self._items])
-        least = np.array([metric.least(item) if ok else 0.0
-                          for item, ok in zip(self._items, meant, strict=True)])  # fmt: skip
-        worth = [result.credits(metric) for result in self._results]
+        for group, places in self._places.items():
+            for number, scored in enumerate(self._scored):
+                if len(about := places[(meant & scored)[places]]):
+                    yield (number, *group), about
+
+    def _worth(self, name: str) -> list[NDArray[np.float64]]:
+        """What the answers of each result are worth; 0 for items that it is not scored on."""
+        found = []
+        for result, scored in zip(self._results, self._scored, strict=True):
+            worth = np.zeros(len(scored))
+            worth[scored] = result.credits(METRICS[name])
+            found.append(worth)
+        return found
+
+    def _valued(self, name: str) -> dict[tuple[int, str, str], dict[str, Any]]:
+        """The value of a metric for each result and group that has items for it."""
+        metric, worth = METRICS[name], self._worth(name)
+        videos: Any = self._clusters  # arrays, which have no list's type
+        least: Any = np.array([metric.least(i) if i.kind in metric.kinds else 0.0
+                               for i in self._items])  # fmt: skip
         keys, cells, scales = [], [], []
-        for (tag, value), places in self._places.items():
-            about = places[meant[places]]
-            if not len(about):
-                continue
+        for key, about in self._about(metric):
             low, span = float(least[about].mean()), 1 - least[about]
-            weights = span if low else None
-            for number, given in enumerate(worth):
-                keys.append((number, tag, value))
-                # Intervals are of shares, from 0 to 1, of what can be won.
-                cells.append(
-                    Cell(self._clusters[about], (given[about] - least[about]) / span, weights)
-                )
-                scales.append((low, len(about), float(given[about].mean())))
-        if not cells:
-            return {}
+            given = worth[key[0]][about]
+            keys.append(key)
+            # Intervals are of shares, from 0 to 1, of what can be won.
+            cells.append(Cell(videos[about], (given - least[about]) / span, span if low else None))
+            scales.append((low, len(about), float(given.mean())))
         found = intervals(cells, self._videos)
         return {
             key: {"value": mean, **estimate_record(estimate, low), "items": count}
             for key, (low, count, mean), estimate in zip(keys, scales, found, strict=True)
         }
 
-    def _sets(self) -> Iterator[tuple[tuple[str, str], Places]]:
-        """Yield the groups with questions that have several right options, and where these are."""
-        meant = np.array([item.kind in METRICS["f1"].kinds for item in self._items])
-        for group, places in self._places.items():
-            if len(about := places[meant[places]]):
-                yield group, about
-
     def _f1_of_means(self) -> dict[tuple[int, str, str], dict[str, Any]]:
         """The harmonic mean of the means of precision and recall, for each result and group."""
-        worth = [[r.credits(METRICS[n]) for n in ("precision", "recall")] for r in self._results]
+        precision, recall = self._worth("precision"), self._worth("recall")
         found = {
-            (number, *group): (about, f1_of_means(precision[about], recall[about]))
-            for group, about in self._sets()
-            for number, (precision, recall) in enumerate(worth)
+            key: (about, f1_of_means(precision[key[0]][about], recall[key[0]][about]))
+            for key, about in self._about(METRICS["f1"])
         }
         cells = [
             Cell(self._clusters[about].tolist(), each.shares.tolist())
@@ -215,13 +242,12 @@ class _Table:
     def _f1_micro(self) -> dict[tuple[int, str, str], dict[str, Any]]:
         """F1 over all options of all sets of a group together."""
         found: dict[tuple[int, str, str], tuple[int, Cell]] = {}
-        for group, about in self._sets():
+        for key, about in self._about(METRICS["f1"]):
             items = [self._items[place] for place in about]
             videos = dict(zip((i.id for i in items), self._clusters[about].tolist(), strict=True))
-            for number, result in enumerate(self._results):
-                options = micro(items, result.answers)["f1"]
-                cell = Cell([videos[item] for item, _ in options], [float(t) for _, t in options])
-                found[(number, *group)] = len(items), cell
+            options = micro(items, self._results[key[0]].answers)["f1"]
+            cell = Cell([videos[item] for item, _ in options], [float(t) for _, t in options])
+            found[key] = len(items), cell
         estimates = intervals([cell for _, cell in found.values()], self._videos)
         return {
             key: {
@@ -248,19 +274,22 @@ class _Table:
             },
         }
 
-    def _macro(self, number: int, tag: str) -> float:
-        """The mean over the values of a tag."""
-        values = self._groups[tag]
-        shares = [self._values["accuracy"][number, tag, value]["value"] for value in values]
-        return rounded(fsum(shares) / len(shares))
+    def _macro(self, number: int, tag: str) -> float | None:
+        """The mean over the values of a tag; None where the model is not scored on one of them."""
+        known = self._values["accuracy"]
+        keys = [(number, tag, value) for value in self._groups[tag]]
+        if not all(key in known for key in keys):
+            return None
+        return rounded(fsum(known[key]["value"] for key in keys) / len(keys))
 
     def _pooled(self) -> list[dict[str, Any]]:
         """Each result's precision, recall and F1 over all options of all sets together."""
-        sets = METRICS["f1"].about(self._items)
-        if not sets:
-            return [{} for _ in self._results]
         videos = {item.id: int(v) for item, v in zip(self._items, self._clusters, strict=True)}
-        pooled = [micro(sets, result.answers) for result in self._results]
+        sets = [METRICS["f1"].about(result.items) for result in self._results]
+        pooled = [
+            micro(some, result.answers) if some else {}
+            for some, result in zip(sets, self._results, strict=True)
+        ]
         cells = [
             Cell([videos[item] for item, _ in options], [float(true) for _, true in options])
             for shares in pooled
@@ -282,22 +311,24 @@ class _Table:
 
     def _share(self, number: int, tag: str, value: str) -> dict[str, Any]:
         """Accuracy and coverage over the items of a group, and what the other metrics say."""
-        places = self._places[tag, value]
-        accuracy = self._values["accuracy"][number, tag, value]
-        answered = int(self._answered[number][places].sum())
-        correct = round(accuracy["value"] * len(places))
+        key, places = (number, tag, value), self._places[tag, value]
+        scored = places[self._scored[number][places]]
+        accuracy = self._values["accuracy"].get(key, {"value": 0.0, **estimate_record(None)})
+        items, answered = len(scored), int(self._answered[number][scored].sum())
+        correct = round(accuracy["value"] * items)
         others = {
-            name: values[number, tag, value]
-            | {"value": rounded(values[number, tag, value]["value"])}
+            name: values[key] | {"value": rounded(values[key]["value"])}
             for name, values in self._values.items()
-            if name != "accuracy" and (number, tag, value) in values
+            if name != "accuracy" and key in values
         }
         return {
-            "items": len(places),
+            "items": items,
+            "all_items": len(places),
             "answered": answered,
-            "coverage": rounded(answered / len(places)),
+            "failed": int(self._failed[number][scored].sum()),
+            "coverage": rounded(answered / max(1, items)),
             "correct": correct,
-            "accuracy": rounded(accuracy["value"]),
+            "accuracy": rounded(accuracy["value"]) if items else None,
             **{name: accuracy[name] for name in ("interval", "standard_error", "videos")},
             "accuracy_of_answered": rounded(correct / answered) if answered else None,
             "metrics": others,

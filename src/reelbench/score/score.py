@@ -22,8 +22,16 @@ from reelbench.evaluate.selected import asked_alike, of_runs
 from reelbench.evaluate.usage import read_usage
 from reelbench.evaluate.vote import TIE_RULE
 from reelbench.score.ablation import ablations
-from reelbench.score.compare import Missing, compare
+from reelbench.score.compare import compare
 from reelbench.score.condition_pairs import condition_pairs
+from reelbench.score.coverage import (
+    ALL_POLICY,
+    ASKED_POLICY,
+    COMMON_PAIR_POLICY,
+    COMMON_POLICY,
+    POLICY,
+    Scope,
+)
 from reelbench.score.declared import declared_tables
 from reelbench.score.given import Given, given_in
 from reelbench.score.grades import Graded, Grades, read_grades, with_failed
@@ -31,13 +39,18 @@ from reelbench.score.groups import grouped
 from reelbench.score.helped import models_that_helped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import fit_2pl
-from reelbench.score.item_analysis import distractors, item_facts
+from reelbench.score.item_analysis import ANSWERS_POLICY, distractors, item_facts
 from reelbench.score.item_summary import answers_of, item_summary
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import summed_up
 from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.origins import wrong_by_origin
-from reelbench.score.people import humans, on_what_people_answered, without_partial_people
+from reelbench.score.people import (
+    humans,
+    is_person,
+    on_what_people_answered,
+    without_partial_people,
+)
 from reelbench.score.predictions import (
     AddedPredictions,
     Asked,
@@ -47,7 +60,13 @@ from reelbench.score.predictions import (
     read_predictions,
     read_rows,
 )
-from reelbench.score.results import ModelResult, on_common_items, result_rows
+from reelbench.score.results import (
+    ModelResult,
+    on_asked_items,
+    on_common_items,
+    result_rows,
+    with_answers,
+)
 from reelbench.score.rounding import rounded
 from reelbench.score.run_names import RunNames, names_apart, source_labels
 from reelbench.score.subset import choose_subset
@@ -55,8 +74,6 @@ from reelbench.score.table_rows import RowFacts
 from reelbench.score.tiers import tiers_in
 from reelbench.score.wrong_keys import suspects_note, wrong_key_suspects
 
-POLICY = "an item without an answer counts as wrong"
-COMMON_POLICY = "only the {} of {} items that every model answered are scored"
 ReadAgain = Callable[[Rows, Benchmark], Rows]
 SUBSET = 0.1  # of the items, to foretell the score on all of them
 
@@ -67,18 +84,19 @@ def score_predictions(
     seed: int = 0,
     judgements: Path | None = None,
     conditions: Sequence[Mapping[str, Any]] = (),
-    common: bool = False,
+    scope: Scope = "asked",
 ) -> dict[str, Any]:
     """Score a file of predictions, or several; the result is the content of ``scores.json``.
 
     ``judgements`` is the file of what judges gave the replies to open questions, and ``conditions``
-    are those of ``run.json``, where there is one. ``benchmark.split("dev")`` in place of the
-    benchmark scores that split alone; see also ``Benchmark.select``.
+    are those of ``run.json``, where there is one. Each model is scored on the items that it was
+    asked, on all, or on those that every model answered, by ``scope``. ``benchmark.split("dev")``
+    in place of the benchmark scores that split alone; see also ``Benchmark.select``.
     """
     paths = [predictions] if isinstance(predictions, Path | str) else predictions
     outcomes = read_predictions([Path(path) for path in paths], benchmark)
     judged = [judgements] if judgements else []
-    return score_outcomes(benchmark, outcomes, seed, judged, conditions, common=common)
+    return score_outcomes(benchmark, outcomes, seed, judged, conditions, scope=scope)
 
 
 @working("Scoring")
@@ -89,7 +107,7 @@ def score_outcomes(
     judgements: Sequence[Path] | Mapping[Graded, Grades] = (),
     conditions: Sequence[Mapping[str, Any]] = (),
     judges: Sequence[str] = (),
-    common: bool = False,
+    scope: Scope = "asked",
     tiers: Mapping[str, str] = NOTHING,
     usage: Mapping[Asked, Mapping[str, float]] = MappingProxyType({}),
     given: Mapping[Asked, Given] = MappingProxyType({}),
@@ -97,22 +115,20 @@ def score_outcomes(
     """Score outcomes, of one run or of several together.
 
     ``judgements`` are files of what judges gave, or what was read of them.
-    ``judges`` are the names of ``run.json``: tables have the grades of the first. ``common`` scores
-    the items alone that every model answered, where else those without an answer count as wrong.
-    Declared tables have means over ``tiers``, groups of models by the model's name, what models
-    took (``usage``) and what they were ``given``.
+    ``judges`` are the names of ``run.json``: tables have the grades of the first. ``scope`` is that
+    of ``score_predictions``. Declared tables have means over ``tiers``, groups of models by the
+    model's name, what models took (``usage``) and what they were ``given``.
     """
-    results = _results(benchmark, outcomes)
-    if common:
-        results = on_common_items(results)
-    closed = results[0].items if results else ()
+    results, scored = _results(benchmark, outcomes, scope)
+    closed = [item for item in scored if item.kind != "open"]
     # One clustering for all: a number that stands in two places has one interval.
     clusters = video_clusters(benchmark.items)
     groups = grouped(benchmark, closed)
     ranked_results = without_partial_people(results)
-    rows = result_rows(ranked_results, groups, clusters)
+    rows = result_rows(ranked_results, closed, groups, clusters)
     answers = {(result.model, result.condition): result.answers for result in results}
     main = main_condition(results)
+    held = with_answers([r for r in ranked_results if r.condition == main])
     replied = on_what_people_answered(results)
     graded = with_failed(_grades(judgements, benchmark), replied)
     ranked = list(dict.fromkeys([*((row["model"], row["condition"]) for row in rows), *answers]))
@@ -133,7 +149,7 @@ def score_outcomes(
             "videos": len({media.path for item in benchmark.items for media in item.media}),
             **({"source_clips": len(clips)} if clips else {}),
         },
-        "policy": _policy(benchmark, results) if common else POLICY,
+        "policy": _policy(scope, benchmark, scored, results),
         "ties": TIE_RULE,
         "interval": METHOD,
         "chance": {
@@ -148,17 +164,18 @@ def score_outcomes(
         "tags": sorted({tag for item in closed for tag in item.tags}),  # the benchmark's own
         "results": rows,
         "humans": humans(results, groups, clusters),
-        "comparison": compared(
-            [r for r in ranked_results if r.condition == main], clusters, seed, common
+        "comparison": compared(held, closed, clusters, seed, scope),
+        "condition_pairs": condition_pairs(
+            with_answers(ranked_results), conditions, clusters, main
         ),
-        "condition_pairs": condition_pairs(ranked_results, conditions, rows, clusters, main),
-        "items": item_summary([r for r in ranked_results if r.condition == main]),
+        "items": item_summary(held, closed),
         **({"origins": origins} if (origins := wrong_by_origin(results)) else {}),
         "ablations": ablations(conditions, rows, answers),
-        **summed_up(graded, benchmark, replied, clusters),
+        **summed_up(graded, scored[len(closed) :], replied, clusters),
         "judge_orders": judge_orders(graded, judges, results, clusters),
         "tables": declared_tables(
             benchmark,
+            scored,
             results,
             ranked,
             judge,
@@ -194,7 +211,7 @@ def score_runs(
     benchmark: Benchmark,
     outs: Sequence[Path],
     seed: int | None = None,
-    common: bool = False,
+    scope: Scope = "asked",
     tiers: Mapping[str, str] = NOTHING,
     read_again: ReadAgain | None = None,
     added: AddedPredictions | None = None,
@@ -208,7 +225,7 @@ def score_runs(
     added = added or AddedPredictions({})
     labels = source_labels(outs)
     runs = {out: read_run(out) for out in outs}
-    benchmark = of_runs(benchmark, runs, common)
+    benchmark = of_runs(benchmark, runs, scope == "common")
     found = {out: outcomes_of(benchmark, out, read_again) for out in outs}
     names = names_apart(labels, runs, found, partial(asked_alike, benchmark, runs))
     runs = {out: names[out].record(run) for out, run in runs.items()}
@@ -231,7 +248,7 @@ def score_runs(
         grades,
         list({each["name"]: each for run in runs.values() for each in run["conditions"]}.values()),
         list(dict.fromkeys([*judges, *added.judges])),
-        common,
+        scope,
         {**tiers_in(runs.values()), **tiers},
         usage,
         given_in(runs.values()),
@@ -265,13 +282,13 @@ def score_rows(
     benchmark: Benchmark,
     rows: Rows,
     seed: int = 0,
-    common: bool = False,
+    scope: Scope = "asked",
     tiers: Mapping[str, str] = NOTHING,
     files: Sequence[str] = (),
 ) -> ScoredRuns:
     """Score predictions that anyone produced: there is no run, and so no record of one."""
     outcomes = outcomes_in(rows, benchmark)
-    scores = score_outcomes(benchmark, outcomes, seed, common=common, tiers=tiers)
+    scores = score_outcomes(benchmark, outcomes, seed, scope=scope, tiers=tiers)
     return ScoredRuns(benchmark, {}, outcomes, scores, files=files)
 
 
@@ -284,19 +301,32 @@ def _grades(
 
 
 def _results(
-    benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, ItemOutcome]]
-) -> list[ModelResult]:
+    benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, ItemOutcome]], scope: Scope
+) -> tuple[list[ModelResult], list[Item]]:
+    """Return the results, each on the items it is scored on, and all that any may be scored on."""
     closed = [item for item in benchmark.items if item.kind != "open"]
     opened = [item for item in benchmark.items if item.kind == "open"]
-    return [
+    results = [
         ModelResult(*asked, closed, opened, benchmark.items, outcome)
         for asked, outcome in outcomes.items()
     ]
+    if scope == "common":
+        results = on_common_items(results)
+    scored = [*results[0].items, *results[0].opened] if results else []
+    if scope == "asked":  # of people, what they answered decides
+        results = [r if is_person(r.model) else on_asked_items(r) for r in results]
+    return results, scored
 
 
-def _policy(benchmark: Benchmark, results: Sequence[ModelResult]) -> str:
-    scored = len(results[0].items) + len(results[0].opened) if results else 0
-    return COMMON_POLICY.format(scored, len(benchmark.items))
+def _policy(
+    scope: Scope, benchmark: Benchmark, scored: Sequence[Item], results: Sequence[ModelResult]
+) -> str:
+    if scope == "common":
+        return COMMON_POLICY.format(len(scored), len(benchmark.items))
+    if scope == "all":
+        return ALL_POLICY
+    whole = all(len(each.items) + len(each.opened) == len(scored) for each in results)
+    return POLICY if whole else ASKED_POLICY
 
 
 def main_condition(results: Sequence[ModelResult]) -> str:
@@ -306,38 +336,46 @@ def main_condition(results: Sequence[ModelResult]) -> str:
 
 
 def compared(
-    results: Sequence[ModelResult], clusters: Mapping[str, int], seed: int, common: bool = False
+    results: Sequence[ModelResult],
+    items: Sequence[Item],
+    clusters: Mapping[str, int],
+    seed: int,
+    scope: Scope,
 ) -> dict[str, Any] | None:
     """Return the comparison of the models of one condition; None where there are too few."""
-    if len(results) < 2 or not results[0].items:
+    if len(results) < 2:
         return None
-    items = results[0].items
-    scores = np.stack([result.credits(METRICS["accuracy"]) for result in results])
-    for row, result in zip(scores, results, strict=True):
-        row[[not result.answered(item) for item in items]] = np.nan
+    place = {item.id: number for number, item in enumerate(items)}
+    scores = np.full((len(results), len(items)), np.nan)
+    asked = np.zeros(scores.shape, np.bool_)
+    for number, result in enumerate(results):
+        own = [place[item.id] for item in result.items]
+        asked[number, own] = True
+        answered = [result.answered(item) for item in result.items]
+        scores[number, own] = np.where(answered, result.credits(METRICS["accuracy"]), np.nan)
     videos = [clusters[item.id] for item in items]
-    missing: Missing = "common" if common else "wrong"
-    found = compare([result.model for result in results], scores, videos, seed, missing)
-    return {"condition": results[0].condition, **found.to_record()}
+    found = compare([each.model for each in results], scores, videos, seed, asked).to_record()
+    policy = {"policy": COMMON_PAIR_POLICY} if scope == "common" else {}
+    return {"condition": results[0].condition, **found, **policy}
 
 
 def analyse_items(
     benchmark: Benchmark,
     outcomes: Mapping[Asked, Mapping[str, ItemOutcome]],
     seed: int,
-    common: bool = False,
+    scope: Scope = "asked",
 ) -> dict[str, Any]:
     """Return the analysis of each item from several models' answers, for its editors."""
-    results = _results(benchmark, outcomes)
-    results = on_common_items(results) if common else results
+    results, scored = _results(benchmark, outcomes, scope)
+    closed = [item for item in scored if item.kind != "open"]
     main = main_condition(results)
     results = without_partial_people([r for r in results if r.condition == main])
-    closed = results[0].items if results else ()
     if not closed:
         raise ReelbenchError("There are no closed items to analyse: open ones have no options.")
-    answers = answers_of(results)
+    answers = answers_of(with_answers(results), closed)
     return {
         "condition": main,
+        "policy": ANSWERS_POLICY,
         "models": list(answers.models),
         "items": [facts.to_record() for facts in item_facts(answers)],
         "distractors": distractors(answers).to_record(),
@@ -348,33 +386,6 @@ def analyse_items(
             answers.responses(), max(1, round(len(closed) * SUBSET)), seed
         ).to_record(),
     }
-
-
-_ENDS = {
-    "error": "failed",
-    "timeout": "timed out",
-    "over_budget": "over budget",
-}
-
-
-def unanswered_in_words(row: Mapping[str, Any]) -> str:
-    """Return how many questions of a result have no answer, by reason; empty where all have one."""
-    in_words = row["refused_in_words"]
-    refused = row["statuses"].get("refused", 0) + in_words
-    how = f" ({in_words} in words)" if in_words else ""
-    words = [f"{refused} refused{how}"] if refused else []
-    words += [
-        f"{row['statuses'][status]} {end}"
-        for status, end in _ENDS.items()
-        if status in row["statuses"]
-    ]
-    if row["cut_off"]:
-        words.append(f"{row['cut_off']} cut off before an answer")
-    if row["unread"]:
-        words.append(f"{row['unread']} unreadable")
-    if row["missing"]:
-        words.append(f"{row['missing']} not asked")
-    return ", ".join(words)
 
 
 def _mean_chance(items: Sequence[Item]) -> float:

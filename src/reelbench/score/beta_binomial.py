@@ -3,7 +3,8 @@
 Each video has a share of its own, drawn from a beta distribution whose mean is the share that is
 sought. How alike the items of a video are is their intra-cluster correlation: 0 where videos do
 not differ, 1 where a video is all right or all wrong. It is not estimated and then believed, which
-fails for few videos: all its values count, each by how well it explains the videos.
+fails for few videos: all its values count, each by how well it explains the videos. Where there
+are many, the variance that is observed between them tells more than a model.
 """
 
 from math import pi
@@ -29,9 +30,9 @@ def credible_interval(
 ) -> tuple[float, float]:
     """Return the interval of the share right, from each video's items that are right and wrong.
 
-    They may be parts of items. The error is that of the share, as it is observed between videos.
-    The priors of the share and of the correlation are flat on the angle whose squared sine they
-    are: Jeffreys' for a share.
+    They may be parts of items. The error of the share is that observed between videos, with its
+    degrees of freedom: none where there is one video. The priors of the share and of the
+    correlation are flat on the angle whose squared sine they are: Jeffreys' for a share.
     """
     share = right.sum() / (right.sum() + wrong.sum())
     observed = share, error**2, freedom
@@ -98,10 +99,10 @@ def _posterior(
     correlations = plain.sum(axis=0) / plain.sum()
     best, seen, freedom = observed
     spread = best * (1 - best)
-    relative = (correlations * mean).sum() / items  # variance of the mean, beside a draw's
-    expected = spread * relative / (1 - relative)  # since draws lie closer to their own mean
-    degrees = freedom if seen > expected else freedom * 4 * spread
-    if degrees:
+    if spread and freedom:
+        relative = (correlations * mean).sum() / items  # variance of the mean, beside a draw's
+        expected = spread * relative / (1 - relative)  # since draws lie closer to their own mean
+        degrees = freedom if seen > expected else freedom * 4 * spread
         trust = degrees / (degrees + _MODEL)
         alone = items / mean / (1 - trust + trust * seen / expected)
         logs = best * np.log(share) + (1 - best) * np.log1p(-share)

@@ -14,7 +14,7 @@ LEVEL = 0.95
 
 METHOD = (
     f"{LEVEL:.0%}, from a beta-binomial model of the videos, over all correlations within videos "
-    "(priors of Jeffreys)"
+    "(priors of Jeffreys), and, the more videos there are, from the variance between them (CR2)"
 )
 
 _GRID = 2.0**26  # shares of the best are rounded to this part of one, see `on_grid`

@@ -11,14 +11,17 @@ from scipy.special import betaln
 from reelbench.score.compare import compare
 from reelbench.score.coverage import BothAnswered, CoverageGap, best_case, no_score
 from reelbench.score.estimates import few_videos
-from reelbench.score.intervals import Cell, freedom, intervals
+from reelbench.score.intervals import Cell, clustered_error, freedom, intervals
 from reelbench.score.macro import macro_estimate
 from reelbench.score.metrics import METRICS, STEADY
 from reelbench.score.predictions import ItemOutcome
 
 
 def by_brute_force(videos: list[tuple[int, int]]) -> tuple[float, float]:
-    """The interval of unequal videos, in one pass over a grid: each counts by its variance."""
+    """The interval of unequal videos, in one pass over a grid: each counts by its variance.
+
+    Beside this model counts what is seen: a binomial likelihood with the variance between videos.
+    """
     angles = (np.arange(600) + 0.5) * np.pi / 1200
     share, correlation = np.sin(angles) ** 2, np.sin(angles[::4]) ** 2
     total = (1 - correlation) / correlation
@@ -32,6 +35,15 @@ def by_brute_force(videos: list[tuple[int, int]]) -> tuple[float, float]:
     plain = np.exp(sum(heights) - np.max(sum(heights)))
     likely = plain.sum(axis=0) / plain.sum()
     weighed = sum(h * v / mean for h, v in zip(heights, variances, strict=True))
+    best = sum(wins for wins, _ in videos) / sizes.sum()
+    effect = (likely * mean).sum() / sizes.sum()
+    ratio = clustered_error(np.array([w for w, _ in videos]), sizes) ** 2
+    ratio *= (1 - effect) / (best * (1 - best) * effect)
+    degrees = freedom(sizes) * (1 if ratio > 1 else 4 * best * (1 - best))
+    seen = degrees / (degrees + 15)
+    items = sizes.sum() / (mean * (1 - seen + seen * ratio))
+    logs = best * np.log(share) + (1 - best) * np.log(1 - share)
+    weighed = (1 - seen) * weighed + seen * items * logs[:, None]
     weighed = np.exp(weighed - weighed.max(axis=0))
     sums = np.cumsum((weighed / weighed.sum(axis=0) * likely).sum(axis=1))
     low, high = np.sin(np.interp([0.025, 0.975], sums, angles + np.pi / 2400)) ** 2

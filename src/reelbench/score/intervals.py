@@ -14,7 +14,7 @@ LEVEL = 0.95
 
 METHOD = (
     f"{LEVEL:.0%}, from a beta-binomial model of the videos, over all correlations within videos "
-    "(priors of Jeffreys)"
+    "(priors of Jeffreys), and, the more videos there are, from the variance between them (CR2)"
 )
 
 _GRID = 2.0**26  # shares of the best are rounded to this part of one, see `on_grid`
@@ -57,9 +57,10 @@ def _estimate(cell: Cell, videos: int) -> Estimate:
     right = np.bincount(numbers, on_grid(weights * shares), videos).astype(np.float64)
     counts, right = counts[counts > 0], right[counts > 0]
     scale = _scale(shares, weights, right.sum() / counts.sum())
-    ends = credible_interval(right * scale, (counts - right) * scale, LEVEL)
-    error = clustered_error(right, counts) if len(counts) > 1 else None
-    return Estimate(ends, error, len(counts))
+    several = len(counts) > 1
+    error, degrees = (clustered_error(right, counts), freedom(counts)) if several else (0.0, 0.0)
+    ends = credible_interval(right * scale, (counts - right) * scale, LEVEL, error, degrees)
+    return Estimate(ends, error if several else None, len(counts))
 
 
 def _weights(given: Sequence[float]) -> Numbers:

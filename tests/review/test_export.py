@@ -229,7 +229,7 @@ def test_the_command_exports_what_lint_accepts_and_score_puts_people_beside_mode
     shares = {line.split()[0]: line.split()[2] for line in told.out.splitlines()[1:4]}
     assert (shares["human:ann"], shares["human:ben"]) == ("100.0%", "0.0%")
     assert "first" in shares
-    assert "range of 2 people 0.0% to 100.0%" in told.err
+    assert "2 people; from 0.0% to 100.0% each; items answered:" in told.err
 
 
 class TestHumanAnswers:

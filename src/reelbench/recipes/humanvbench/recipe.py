@@ -151,6 +151,7 @@ STAGES = (
         work=select,
         parameters={"least_confidence": 0.0, **number_parameters()},
         labels=(*ALL_LABELS, "objects"),
+        version=2,
         estimate=expected_candidate,
         expected_pass_rate=0.1,
     ),

@@ -293,7 +293,7 @@ STAGES = (
         input=Item,
         output=Item,
         work=complete,
-        parameters={"within": 4, "least": 3, "apart": 3.0, "ongoing": []},
+        parameters={"within": 4, "least": 3, "apart": 3.0, "ongoing": [], "slack": 3.0},
     ),
     # L.2: wrong actions and wrong sentences, in the words of a model.
     only(distract_closed(), TASK, WORDED),

@@ -124,7 +124,7 @@ def made(folder: Path, weights: dict[str, float]) -> list[Item]:
     roles = {"answerer": blind, "ranker": blind, "distractor": ["wit"], "judge": ["fair"]}
     stages = (
         only(answer_and_rank(weights), TASK, DESCRIPTIVE),
-        only(perturb(ERRORS, judge="judge"), TASK, DESCRIPTIVE),
+        only(perturb(ERRORS, judge="judge", balance_lengths=False), TASK, DESCRIPTIVE),
     )
     passed, _ = Studio(folder, actors, roles).take(questions(), *stages)
     return list(passed[-1].out)

@@ -1,6 +1,6 @@
 """Rules that see no video: they know how long a clip is, and the place, text and numbers of options.
 
-``assert_at_chance`` plays them, and a player who learns from half of the items how much each says.
+``beyond_chance`` plays them, and a player who learns from half of the items how much each says.
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from reelbench.data.items import LETTERS, Item
+from reelbench.data.items import LETTERS, NOTHING, Item
 
 MOST_OVER_CHANCE = 0.03
 Rule = Callable[["Blind"], Sequence[int]]  # the places that it picks, equally likely each
@@ -67,7 +67,7 @@ def _with(name: str, holds: Callable[[Blind, int], bool]) -> dict[str, Rule]:
 def _apart(values: Sequence[float]) -> list[float]:
     """How far each value is from the next one."""
     return [
-        min(abs(value - other) for p, other in enumerate(values) if p != place)
+        min((abs(value - other) for p, other in enumerate(values) if p != place), default=0.0)
         for place, value in enumerate(values)
     ]
 
@@ -169,9 +169,14 @@ def _learned(items: Sequence[Blind], picks: Sequence[Mapping[str, Sequence[int]]
     return won
 
 
-def gains(items: Sequence[Blind]) -> dict[str, list[float]]:
+def of_text(text: str) -> Rule:
+    """The rule that picks an option wherever it is offered."""
+    return lambda item: [place for place, each in enumerate(item.texts) if each == text]
+
+
+def gains(items: Sequence[Blind], more: Mapping[str, Rule] = NOTHING) -> dict[str, list[float]]:
     """What each rule wins over chance, item by item; one that picks nothing guesses."""
-    rules = WORDS | (TIMES if all(item.spans for item in items) else {})
+    rules = {**WORDS, **(TIMES if all(item.spans for item in items) else {}), **more}
     picks = [{name: rule(item) for name, rule in rules.items()} for item in items]
     found = {
         name: [
@@ -188,7 +193,7 @@ def upper_bound(won: Sequence[float]) -> float:
     return fmean(won) + 1.96 * stdev(won) / math.sqrt(len(won))
 
 
-def beyond_chance(items: Sequence[Blind]) -> dict[str, float]:
+def beyond_chance(items: Sequence[Blind], more: Mapping[str, Rule] = NOTHING) -> dict[str, float]:
     """The rules that may be right too often, and the upper bound of what each wins over chance."""
-    bounds = {name: round(upper_bound(won), 3) for name, won in gains(items).items()}
+    bounds = {name: round(upper_bound(won), 3) for name, won in gains(items, more).items()}
     return {name: bound for name, bound in bounds.items() if bound > MOST_OVER_CHANCE}

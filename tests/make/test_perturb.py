@@ -186,7 +186,7 @@ class TestLengths:
         (passed,), _ = Studio(tmp_path, writing, {"distractor": ["wit"]}).take(rows, stage)
         ranks = Counter(sum(len(o) > len(DOG) for o in item.options) for item in passed.out)
         assert set(ranks) == {0, 1, 2}
-        assert len(passed.out) >= 28
+        assert len(passed.out) >= 20
 
     def test_the_length_of_the_key_tells_nothing(self) -> None:
         """As rankers choose it, the key is longer than most; what is rewritten obeys."""
@@ -197,9 +197,10 @@ class TestLengths:
             lengths = drawn_lengths(0, f"q{number}", f"a b c {key[6:]}", 3, 2.0)
             unclear = wrong[:1] if rng.random() < 0.3 else []
             kept, rewritten = to_rewrite(wrong[len(unclear) :], unclear, lengths)
-            options = [key, *kept, *("y" * rng.randint(*length) for _, length in rewritten)]
+            options = [*kept, *("y" * rng.randint(*length) for _, length in rewritten)]
             rng.shuffle(options)
-            items.append(Blind(options, options.index(key)))
+            options.insert(number % 4, key)
+            items.append(Blind(options, number % 4))
         assert {len(item.texts) for item in items} == {4}
         assert beyond_chance(items) == {}
 

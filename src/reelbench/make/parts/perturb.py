@@ -20,6 +20,7 @@ from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.stage import Rejected, RowStage
 
 ErrorTypes = Mapping[str, str] | Mapping[str, Mapping[str, str]]
+_AMID = 0.7  # of the range of a length that was drawn, in which an option has it already
 _TRIES = 3  # rewritings of one option, until the judge finds it distinct
 
 
@@ -59,15 +60,15 @@ def perturb(
         others = [text for text in item.options if text != key]
         unclear = await rewriting.unclear(key, others, values["alike"])
         repeats = item.provenance.get(values["answered"], {}).get(REPEATS, ())
-        longest, count = values["longest"], len(others) + len(repeats)
-        lengths: list[tuple[int, int]] = []
+        low, high = ceil(len(key) / values["longest"]), floor(len(key) * values["longest"])
+        kept = [text for text in others if text not in unclear and low <= len(text) <= high]
+        bad = [*(text for text in others if text not in kept), *repeats]
+        lengths, count = [], len(kept) + len(bad)
         if values["balance_lengths"]:
-            lengths = drawn_lengths(ctx.seed, item.id, key, count, longest)
-        any_length = ceil(len(key) / longest), floor(len(key) * longest)
-        distinct = [text for text in others if text not in unclear]
-        kept, rewritten = to_rewrite(
-            distinct, [*unclear, *repeats], lengths or [any_length] * count
-        )
+            lengths = drawn_lengths(ctx.seed, item.id, key, count, values["longest"])
+        rewritten = [(text, (low, high)) for text in bad]
+        if lengths:
+            kept, rewritten = to_rewrite(kept, bad, lengths)
         changed: list[dict[str, str]] = []
         for text, length in rewritten:  # one after the other: each must differ from the last
             taken = [key, *kept, *(each["text"] for each in changed)]
@@ -97,15 +98,16 @@ def perturb(
 
 
 def to_rewrite(
-    distinct: Sequence[str], unclear: Sequence[str], lengths: Sequence[tuple[int, int]]
+    good: Sequence[str], bad: Sequence[str], lengths: Sequence[tuple[int, int]]
 ) -> tuple[list[str], list[tuple[str, tuple[int, int]]]]:
     """Return the wrong options that stay, and those to rewrite, each with the length it gets.
 
-    Of those that are ``distinct``, one stays that has one of the lengths, which then is taken.
+    Of those that are ``good``, one stays that has nearly one of the lengths, which then is
+    taken: at the ends of its range there are more on the side that models prefer.
     """
-    free, kept, moved = list(lengths), list[str](), [*unclear]
-    for text in distinct:
-        own = next((length for length in free if length[0] <= len(text) <= length[1]), None)
+    free, kept, moved = list(lengths), list[str](), [*bad]
+    for text in good:
+        own = next((each for each in free if _is_amid(len(text), *each)), None)
         if own:
             free.remove(own)
         (kept if own else moved).append(text)
@@ -113,6 +115,10 @@ def to_rewrite(
     order = sorted(range(len(moved)), key=lambda place: len(moved[place]))
     of_place = dict(zip(order, free, strict=True))
     return kept, [(text, of_place[place]) for place, text in enumerate(moved)]
+
+
+def _is_amid(count: int, low: int, high: int) -> bool:
+    return abs(2 * count - low - high) <= _AMID * (high - low)
 
 
 def _error_types(error_types: ErrorTypes, item: Item) -> Mapping[str, str]:

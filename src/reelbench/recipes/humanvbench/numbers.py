@@ -87,8 +87,6 @@ def _count_rules(options: Values, numbers: Sequence[int]) -> Picks:
 
 _TENTHS = 10  # of a clip
 _SECONDS = 30  # from its start, and from its end, that rules know one by one
-
-
 _LENGTHS = (9, 12, 16, 22)  # seconds: what is rare over all clips may be the rule in short ones
 
 

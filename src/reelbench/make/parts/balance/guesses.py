@@ -49,9 +49,8 @@ def draw_options(
         (item for item, draw in draws.items() if draw.ways),
         key=lambda item: (len(draws[item].ways), seed_for(seed, "order", item)),
     )
-    numbers = {draws[item].group: 0 for item in order}
-    numbers = {group: number for number, group in enumerate(numbers, 1)}
-    members = np.array([numbers[draws[item].group] for item in order], int)
+    groups = list(dict.fromkeys(draws[item].group for item in order))
+    members = np.array([1 + groups.index(draws[item].group) for item in order], int)
     ways: list[list[tuple[T, ...]]] = []
     wins: list[NDArray[np.int8]] = []  # of each item: what rules win by each way
     for item in order:

@@ -1,6 +1,7 @@
 """Models that answer, rank, change and judge as they are told, for stages of ensembles."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ class Panel:
     def __init__(
         self,
         answers: Mapping[str, str],
-        scores: Mapping[str, Sequence[float]],
+        scores: Mapping[str, Sequence[float]],  # of the different answers, that of the item last
         changed: Sequence[Any] = (),
         same: Sequence[str] = (),  # what the judge takes for the key
     ) -> None:
@@ -46,12 +47,22 @@ class Panel:
             other = text.split("Other answer: ")[1].split("\n")[0]
             kind, said = "distinct", json.dumps({"distinct": other not in self.same})
         elif "Score each answer" in text:
-            kind, said = "rank", json.dumps({"scores": self.scores[name]})
+            kind, said = "rank", json.dumps({"scores": self._scores(name, text)})
         else:
             kind, one = "perturb", self.changed.pop(0) if len(self.changed) > 1 else self.changed[0]
             said = json.dumps(one)
         self.seen.append((name, kind, pictures(body)))
         return completion(said)
+
+    def _scores(self, name: str, text: str) -> Sequence[float]:
+        """The scores in the order in which the candidates are shown; all of them, if ill-formed."""
+        shown = re.findall(r"^\d+\. (.*)$", text, re.M)
+        known = [*self.answers.values(), BELL]
+        order = sorted(shown, key=known.index)
+        scores = self.scores[name]
+        if len(scores) != len(shown):
+            return scores
+        return [scores[order.index(candidate)] for candidate in shown]
 
 
 def ensemble(
@@ -77,7 +88,9 @@ def perturbed(folder: Path, *changed: Any, **parameters: Any) -> tuple[Any, Serv
     """What becomes of an item one of whose wrong options means what its key means."""
     row = make_item(1, options=("a bell is ringing in the tower", BELL, SNOW), answer=("B",))
     studio = Studio(folder, Panel({}, {}, changed), {"distractor": ["wit"]})
-    result, server = studio.work(perturb(**({"error_types": TYPES} | parameters)), row)
+    result, server = studio.work(
+        perturb(**({"error_types": TYPES, "balance_lengths": False} | parameters)), row
+    )
     return (result[0] if isinstance(result, list) else result), server
 
 

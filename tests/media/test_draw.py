@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from reelbench.media.decode.decode import every_frame
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.audio import read_audio
-from reelbench.media.edit.draw import BoxTrack, mark_video
+from reelbench.media.edit.clip import Box
+from reelbench.media.edit.draw import mark_video
+from reelbench.media.edit.letters import BoxTrack, NoRoomError, place_letters
 from reelbench.media.edit.write import AudioTrack, video_writer
 
 WIDTH, HEIGHT = 320, 240
@@ -67,20 +70,85 @@ def test_it_moves_between_its_times(tmp_path: Path) -> None:
     assert abs(columns.max() - 170) <= 3
 
 
-def test_letters_stand_on_their_boxes_and_differ(tmp_path: Path) -> None:
-    left, right = (
-        BoxTrack((0.0, 3.0), (SIDE, SIDE), "A"),
-        BoxTrack((0.0, 3.0), ((200.0, 80.0, 260.0, 160.0),) * 2, "B"),
-    )
-    (_, image), *_ = marked(tmp_path, left, right)
+def boxes_at(track: BoxTrack, rate: float = 200.0) -> np.ndarray:
+    """The boxes of a track, far more often than they are sampled."""
+    return track.at(np.arange(track.times[0], track.times[-1], 1 / rate))
+
+
+def letters_at(track: BoxTrack) -> np.ndarray:
+    return track.place.of(boxes_at(track))
+
+
+def share(some: np.ndarray, others: np.ndarray) -> bool:
+    """Whether two boxes overlap at any moment."""
+    begin, end = np.maximum(some[:, :2], others[:, :2]), np.minimum(some[:, 2:], others[:, 2:])
+    return bool((begin < end).all(axis=1).any())
+
+
+def face(*boxes: Box, letter: str = "", until: float = 3.0) -> BoxTrack:
+    """A face that goes from box to box in three seconds."""
+    times = np.linspace(0, until, max(2, len(boxes))).tolist()
+    return BoxTrack(tuple(times), boxes if len(boxes) > 1 else boxes * 2, letter)
+
+
+RIGHT = (200.0, 80.0, 260.0, 160.0)
+CASES: dict[str, list[BoxTrack]] = {
+    "two": [face(SIDE, letter="A"), face(RIGHT, letter="B")],
+    "at the top": [face((60, 0, 120, 80), letter="A")],
+    "at all sides of the picture but one": [face((2, 2, 300, 200), letter="A")],
+    "side by side": [face((40 + 62 * n, 90, 100 + 62 * n, 170), letter="ABCD"[n]) for n in range(4)],
+    "one above the other": [face((100, y, 160, y + 60), letter="ABC"[n]) for n, y in enumerate((5, 90, 175))],
+    "one who passes another": [
+        face((10, 90, 70, 170), (250, 90, 310, 170), letter="A"), face((130, 10, 180, 70), letter="B"),
+    ],
+    "beside one without a letter": [face(SIDE, letter="A"), face((60, 5, 120, 65))],
+    "one who comes near": [face((140, 100, 160, 125), (60, 60, 220, 230), letter="A")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_letters_cover_no_face_and_no_letter_at_any_moment(case: str) -> None:
+    faces = CASES[case]
+    placed = place_letters([track for track in faces if track.letter], faces, (WIDTH, HEIGHT))
+    for number, track in enumerate(placed):
+        ground = letters_at(track)
+        assert not any(share(ground, boxes_at(each)) for each in faces)
+        assert not any(share(ground, letters_at(each)) for each in placed[:number])
+        assert ground.min() >= 0
+        assert (ground[:, 2] < WIDTH).all()
+        assert (ground[:, 3] < HEIGHT).all()
+
+
+def test_a_letter_is_as_large_as_its_face_asks_for_and_smaller_where_it_has_no_room() -> None:
+    def size(*faces: BoxTrack) -> int:
+        return place_letters(faces[:1], faces, (1280, 720))[0].place.size
+
+    small, large = face((600, 300, 660, 380), letter="A"), face((500, 200, 650, 400), letter="A")
+    assert size(small) < size(large)
+    walls = [(400, 100, 1280, 265), (400, 470, 1280, 720), (0, 0, 540, 720), (720, 0, 1280, 720)]
+    assert size(small, *map(face, walls)) < size(small)
+
+
+def test_a_letter_without_room_is_refused() -> None:
+    tracks = [face((0, 0, WIDTH, HEIGHT), letter="A")]
+    with pytest.raises(NoRoomError, match="The letter A would cover a face wherever it is put"):
+        place_letters(tracks, tracks, (WIDTH, HEIGHT))
+    placed = place_letters(tracks, tracks, (WIDTH, HEIGHT), inside=True)
+    assert placed[0].place.size >= 12, "a thing is no face: its letter may stand in its corner"
+
+
+def test_letters_are_drawn_where_they_are_placed_and_differ(tmp_path: Path) -> None:
+    tracks = place_letters(CASES["two"], CASES["two"], (WIDTH, HEIGHT))
+    (_, image), *_ = marked(tmp_path, *tracks)
     signs = []
-    for column in (60, 200):
-        ground = image[64:79, column : column + 13]
-        assert red(ground).mean() > 0.4, "a red ground above the box"
+    for track in tracks:
+        left, top, right, bottom = letters_at(track)[0].round().astype(int)
+        ground = image[top + 1 : bottom, left + 1 : right]
+        assert red(ground).mean() > 0.4, "a red ground"
         white = ground.min(axis=2) > 170
         assert white.any(), "a white letter on it"
         signs.append(white)
-    assert (signs[0] != signs[1]).any()
+    assert signs[0].shape != signs[1].shape or (signs[0] != signs[1]).any()
 
 
 def test_a_box_beyond_the_picture_is_drawn_at_its_edge(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 """Cards: what may be said about a model, what is assumed, and what is refused by a sentence."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import REPOSITORY
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, Price
+from reelbench.models.cascade import Cascade
 from reelbench.models.load import BACKENDS, load_model
 
 
@@ -45,6 +48,8 @@ def load(folder: Path, text: str) -> ChatModel:
     ("sees: perhaps", "sees"),
     ("captioners: eye.yaml", "captioners"),
     ("captioners: [3]", "captioners"),
+    ("captioners: [openai:gpt-4o]", "captioners: found a list, expected none, or beside it `backend: cascade` and `model:`"),
+    ("fuser: openai:gpt-4o", "fuser: found 'openai:gpt-4o', expected none, or beside it `backend: cascade`"),
     ("parameters: [seed]", "parameters"),
     ("parameters: {1: seed}", "parameters: found a mapping"),
     ("parameters: {when: 2026-01-01}", "parameters: found a mapping"),
@@ -176,6 +181,16 @@ class TestCaptioners:
             f"name: x\nbackend: cascade\nmodel: openai:gpt-4o\ncaptioners: [{tmp_path}/eye.yaml]\n"
         )
         assert load(tmp_path / "inner", text).card.captioners == [f"{tmp_path}/eye.yaml"]
+
+    def test_the_card_of_the_page_is_a_cascade(self, tmp_path: Path) -> None:
+        page = (REPOSITORY / "docs" / "run.md").read_text()
+        for name, text in re.findall(r'^```yaml title="(.*?)"\n(.*?)^```', page, re.M | re.S):
+            (tmp_path / name).write_text(text)
+        model = load_model(str(tmp_path / "cascade.yaml"))
+        assert isinstance(model, Cascade)
+        assert [member.card.name for member in model.members] == [
+            "qwen-vl-7b", "google:gemini-2.5-pro", "openai:gpt-4o-mini", "openai:gpt-4o"
+        ]  # fmt: skip
 
 
 class TestNoSuchModel:

@@ -90,7 +90,8 @@ def predicted(weights: dict[str, float]) -> float:
                 is_truth = vote == place
                 way *= VOTES[name] if is_truth else (1 - VOTES[name]) / max(1, count - 1)
                 sums[vote] += weights.get(name, 1.0)
-            total += way * (sums.index(max(sums)) == place)
+            best = [each for each, score in enumerate(sums) if score == max(sums)]
+            total += way * (place in best) / len(best)
         # Where all candidates are right there is one, which is too few to ask about.
         total -= likely if count == 1 else 0
     return total
@@ -123,7 +124,7 @@ def made(folder: Path, weights: dict[str, float]) -> list[Item]:
     roles = {"answerer": blind, "ranker": blind, "distractor": ["wit"], "judge": ["fair"]}
     stages = (
         only(answer_and_rank(weights), TASK, DESCRIPTIVE),
-        only(perturb(ERRORS, judge="judge"), TASK, DESCRIPTIVE),
+        only(perturb(ERRORS, judge="judge", balance_lengths=False), TASK, DESCRIPTIVE),
     )
     passed, _ = Studio(folder, actors, roles).take(questions(), *stages)
     return list(passed[-1].out)

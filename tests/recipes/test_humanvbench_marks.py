@@ -71,3 +71,15 @@ def test_tasks_that_show_the_same_share_a_file(made: tuple[Path, dict[str, Candi
     _, rows = made
     assert rows["HC"].video == rows["ATD"].video
     assert len({rows[task].video for task in TASKS}) == 3
+
+
+@pytest.mark.parametrize("task", ["ASD", "EIC"])
+def test_without_room_for_letters_there_is_no_item(task: str, tmp_path: Path) -> None:
+    labels = a_clip(SECONDS, 2, format={"width": 360, "height": 230, "seconds": SECONDS})
+    box = {"box": [0, 0, 360, 230], "score": 0.9}
+    labels["tracks"]["people"][0]["tracks"] = [
+        {"shot": 0, "start": 0, "end": 8, "boxes": [{"time": 0, **box}, {"time": 8, **box}]}
+    ]
+    row = candidate(task, seconds=SECONDS, people=("p1", "p2"))
+    (outcome,) = take(tmp_path, [row], {"c": labels}, stage("mark"))
+    assert (outcome.reason, outcome.detail[:12]) == ("no room for letters", "The letter A")

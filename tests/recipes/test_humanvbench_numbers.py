@@ -24,12 +24,11 @@ class TestCounts:
         truths = {f"c{number}": number % 9 + 1 for number in range(90)}
         drawn = draw_counts(truths, 1)
         for item, truth in truths.items():
-            wrong = drawn[item]
+            key, *wrong = drawn[item]
+            assert key == truth
             assert len({truth, *wrong}) == 4
             assert all(number >= 1 and abs(number - truth) <= 4 for number in wrong)
-        distances = {
-            abs(number - truths[item]) for item, wrong in drawn.items() for number in wrong
-        }
+        distances = {abs(number - key) for key, *wrong in drawn.values() for number in wrong}
         assert distances == {1, 2, 3, 4}
 
     def test_fewer_than_the_clips_were_selected_for_are_not_offered(self) -> None:
@@ -38,7 +37,7 @@ class TestCounts:
 
     def test_how_far_away_is_a_parameter(self) -> None:
         drawn = draw_counts({"a": 10, "b": 12}, 1, within=2)
-        assert set(drawn["a"]) < {8, 9, 11, 12}
+        assert set(drawn["a"]) < {8, 9, 10, 11, 12}
 
     def test_the_same_seed_draws_the_same_in_any_order(self) -> None:
         truths = {f"c{number}": 3 + number % 9 for number in range(40)}
@@ -63,7 +62,7 @@ class TestStarts:
         assert nearest == 3
 
     def test_they_are_spread_where_the_clip_is_long_enough(self) -> None:
-        ((key, *wrong),) = draw_starts({"a": ActionStart(12.0, 6.0)}, 1, spread=3).values()
+        ((key, *wrong),) = draw_starts({"a": ActionStart(12.0, 6.0)}, 1).values()
         assert all(abs(a - b) >= 3 for a, b in combinations([key, *wrong], 2))
 
     def test_a_clip_without_room_for_three_gives_none(self) -> None:
@@ -81,6 +80,11 @@ class TestStarts:
         drawn = draw_starts(truths, 1, ongoing=[1, 4, 7, 10])
         assert drawn == {"a": (1, 4, 7, 10), "b": (1, 4, 7)}
 
+    def test_starts_that_only_can_be_the_first_are_left_out_beyond_the_slack(self) -> None:
+        truths = {f"t{n}": ActionStart(20.0, 1.0) for n in range(40)}
+        assert len(draw_starts(truths, 1)) == 40
+        assert len(draw_starts(truths, 1, slack=3.0)) == 4  # each is 0.75 of an item above chance
+
 
 class TestIntervals:
     @pytest.mark.parametrize("most_overlap", [4.0, 2.0])
@@ -92,8 +96,9 @@ class TestIntervals:
             truths[f"t{number}"] = Presence(seconds, (start, start + round(seconds / 2)))
         drawn = draw_intervals(truths, 1, most_overlap=most_overlap, slack=None)
         shared, unions = set(), set()
-        for item, wrong in drawn.items():
-            assert len({truths[item].span, *wrong}) == 4
+        for item, (key, *wrong) in drawn.items():
+            assert key == truths[item].span
+            assert len({key, *wrong}) == 4
             for each in wrong:
                 assert 0 <= each[0] < each[1] <= truths[item].seconds
                 shared.add(overlap(each, truths[item].span))
@@ -104,12 +109,12 @@ class TestIntervals:
     def test_in_a_short_clip_the_overlap_alone_means_nothing(self) -> None:
         """Of a truth of four seconds, all would be allowed to be covered."""
         drawn = draw_intervals({"a": Presence(7.5, (2, 6))}, 1, slack=None)
-        assert all(iou(each, (2, 6)) <= 0.5 for each in drawn["a"])
+        assert all(iou(each, (2, 6)) <= 0.5 for each in drawn["a"][1:])
 
     def test_truths_that_can_only_be_the_longest_are_left_out_beyond_the_slack(self) -> None:
         truths = {f"t{n}": Presence(20.0, (5, 16)) for n in range(40)}
         everything = draw_intervals(truths, 1, slack=None)
-        longest = sum(max(b - a for a, b in wrong) < 11 for wrong in everything.values())
+        longest = sum(max(b - a for a, b in wrong) < 11 for _, *wrong in everything.values())
         kept = draw_intervals(truths, 1, slack=3.0)
         assert longest > 20
         assert 0 < len(kept) < 10

@@ -89,14 +89,14 @@ class TestActiveSpeaker:
 
 
 @pytest.mark.parametrize(("task", "label"), [
-    ("T2H", "tracks"), ("ATD", "tracks"), ("ASD", "count"), ("ASD", "speaker"), ("AVAD", "count"),
+    ("T2H", "tracks"), ("H2T", "count"), ("ATD", "tracks"), ("ASD", "count"), ("ASD", "speaker"), ("AVAD", "count"),
     ("AVAD", "speaker"), ("SCM", "count"), ("SCM", "speaker"), ("SCM", "transcript"),
     ("AVSM", "count"), ("AVSM", "demographics"), ("AVSM", "voice_demographics"),
 ])  # fmt: skip
 def test_a_label_that_says_no_confidence_is_not_taken_for_certain(
     task: str, label: str, tmp_path: Path
 ) -> None:
-    labels = a_clip(10.0, {"T2H": 4, "SCM": 1}.get(task, 2))
+    labels = a_clip(10.0, {"T2H": 4, "H2T": 3, "SCM": 1}.get(task, 2))
     if task == "ATD":
         labels["tracks"]["people"][1]["tracks"] = [seen(0, 5, 600, 1180)]
     (outcome,) = take(tmp_path / "with", [candidate(task)], {"c": labels}, stage("select"))
@@ -167,12 +167,34 @@ class TestReversible:
 class TestTranscribed:
     @pytest.mark.parametrize(("characters", "why"), [(35, "too little is said"), (36, "")])
     def test_length_of_what_is_said(self, characters: int, why: str) -> None:
-        text = ("word " * 20)[: characters - 1] + "x"
+        text = ("Word " * 20)[: characters - 2] + "x."
         labels = a_clip(10.0, 1, transcript={"text": text, "confidence": 0.9})
         outcome = selected("SCM", labels)
         assert reason(outcome) == why
         if not why:
             assert outcome[0].facts == {"transcript": text}
+
+    @pytest.mark.parametrize(("text", "said"), [
+        ("It rained all night long, said Mr. Smith. He left at", "It rained all night long, said Mr. Smith."),
+        ("was late for the train. It rained all night long, and then it stopped!",
+         "It rained all night long, and then it stopped!"),
+        ("It rained all night long and then we went to...", ""),
+        ("It rained all night long and then we went to the", ""),
+    ])  # fmt: skip
+    def test_only_whole_sentences(self, text: str, said: str) -> None:
+        outcome = selected("SCM", a_clip(10.0, 1, transcript={"text": text, "confidence": 0.9}))
+        found = outcome[0].facts["transcript"] if isinstance(outcome, list) else ""
+        assert found == said
+
+    def test_a_sentence_whose_first_word_was_cut_off_is_none(self) -> None:
+        text = "All night long. It rained until the morning, and then it stopped."
+        segments = [{"start": 1.0, "end": 9.0, "text": text, "words": []}]
+        for dropped, said in (([], text), ([{"start": 0.1, "word": "rained"}], text[16:])):
+            label = {"text": text, "confidence": 0.9, "segments": segments, "dropped": dropped}
+            (row,) = selected("SCM", a_clip(10.0, 1, transcript=label))
+            assert row.facts == {"transcript": said}
+        nothing = {"text": "", "confidence": 0.9, "segments": [], "dropped": [{"start": 0.1}]}
+        assert reason(selected("SCM", a_clip(10.0, 1, transcript=nothing))) == "too little is said"
 
     def test_it_is_english_and_the_person_is_seen_to_say_it(self) -> None:
         german = {"spoken": "de", "confidence": {"spoken": 1.0}}

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from blind_rules import beyond_chance, blind, of_text
 from msgspec import structs
 
 from reelbench.data.items import Item
+from reelbench.make.parts.balance import spread_key_positions
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.asking import _apart, ask
@@ -280,3 +282,13 @@ class TestMargins:
         items = kept(SHOTS, 100)
         manifest = RECIPE.manifest(items, Path("clips"))
         assert "margin" not in {*items[0].tags, *manifest.taxonomy, *manifest.tables}
+
+
+def test_who_sees_nothing_is_at_chance() -> None:
+    """2,000 closed items, and the rules that go by texts, their lengths and their places."""
+    items = kept([question(order) for order in orders(2_150)], 2_150)
+    closed = spread_key_positions([item for item in items if item.options], 0)
+    assert len(closed) >= 2_000
+    players = [blind(item) for item in closed]
+    texts = sorted({text for player in players for text in player.texts})
+    assert beyond_chance(players, {f"{text!r}": of_text(text) for text in texts}) == {}

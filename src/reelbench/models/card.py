@@ -121,6 +121,9 @@ def _faults(fields: Mapping[Any, Any]) -> Iterator[Fault]:
         yield "BAD_FIELD", "workers", found, "none, unless the backend is hf"
     if fields.get("video") == "frames" and fields.get("backend", "openai") != "hf":
         yield "BAD_FIELD", "video", "frames", '"", clip or file, unless the backend is hf'
+    for name in ("captioners", "fuser"):
+        if fields.get(name) and fields.get("backend", "openai") != "cascade":
+            yield "BAD_FIELD", name, found_as(fields[name]), _NO_CASCADE
     if _are_names(fields.get("serve")) and fields["serve"]:
         yield from _serve_faults(fields, fields["serve"])
 
@@ -203,6 +206,7 @@ _COMMAND = 'a list of words, such as [vllm, serve, Qwen/Qwen2.5-VL-7B-Instruct, 
 _VARIABLES = 'names and texts, such as {CUDA_VISIBLE_DEVICES: "0"}, numbers in quotation marks'
 _VARIABLE = "the name of an environment variable, such as OPENAI_API_KEY, that holds the key"
 _PRICE = {"input": _DOLLARS, "output": _DOLLARS}
+_NO_CASCADE = "none, or beside it `backend: cascade` and `model:`, the model that answers"
 _CARD: dict[str, Rule] = {
     "name": (True, is_text, "the name of the model in the results"),
     "backend": _TEXT,

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from reelbench.base.seeds import rng_for, seed_for
 from reelbench.base.text import bare, plain
 from reelbench.client.media_input import MediaInput
 from reelbench.data.items import Item
@@ -17,6 +18,7 @@ from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.shape import TEXT, closed, data_of, listed, with_options
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.stage import Rejected, RowStage
+from reelbench.models.base import ChatModel
 
 ANSWER_FORM = "answer_form"  # in an item's context: the regular expression that answers must match
 REPEATS = "repeats"  # in the note of this stage: answers that were given more than once
@@ -34,8 +36,9 @@ def answer_and_rank(
     """Return the stage that gives an open question its key and its options.
 
     All models of ``role`` answer; the item's reference is one more candidate. All models of the
-    role ``ranker`` score the candidates; each model's scores are scaled to the same range, then
-    weighted: ``weights`` are those of the rankers by model name, 1 by default. Follow it with
+    role ``ranker`` score the candidates, each in an order of its own; each model's scores are
+    scaled to the same range, then weighted: ``weights`` are those of the rankers by model name, 1
+    by default. Which of equally good candidates is the key is drawn. Follow it with
     ``perturb``: some answers may mean the same as the key. Items that are not open pass unchanged.
     """
 
@@ -50,7 +53,8 @@ def answer_and_rank(
         if len(candidates) < 2:
             raise Rejected("too few different answers", "; ".join(candidates), answers)
         scores = await rank(item, ctx, candidates, media, ranker)
-        key, *others = (candidates[place] for place in weighted_ranking(scores, weights))
+        draws = [seed_for(ctx.seed, "tie", item.id, text) for text in candidates]
+        key, *others = (candidates[place] for place in weighted_ranking(scores, weights, draws))
         note = {"candidates": candidates, "scores": scores, "answered": _who(answers, ctx, role)}
         if repeats := _repeats(answers):
             note[REPEATS] = repeats
@@ -64,7 +68,7 @@ def answer_and_rank(
         roles=(role, ranker),
         prompts=("candidate", "rank"),
         parameters={"weights": dict(weights or {}), "sampling": sampling},
-        version=2,
+        version=3,
         **more,
     )
 
@@ -119,31 +123,34 @@ def _form_check(form: str) -> Callable[[Any], str]:
 async def rank(
     item: Item, ctx: StageContext, candidates: Sequence[str], media: MediaInput | None, role: str
 ) -> dict[str, list[float]]:
-    """Return the scores of all candidates by the name of the model that gave them."""
-    prompt = ctx.prompts.prompt(
-        "rank",
-        question=item.question,
-        candidates="\n".join(f"{number}. {text}" for number, text in enumerate(candidates, 1)),
-    )
-    rankers = ctx.models[role]
+    """Return the scores of all candidates by the name of the model that gave them.
+
+    Each model is shown them in an order of its own, drawn by the seed: models like some places
+    better than others.
+    """
     schema = closed({"scores": listed(_SCORE, len(candidates), len(candidates))})
-    replies = await together(
-        [ctx.json(role, prompt, schema, media=media, model=model) for model in rankers]
-    )
-    return {
-        model.card.name: list(map(float, data_of(reply)["scores"]))
-        for model, reply in zip(rankers, replies, strict=True)
-    }
+
+    async def scores_by(model: ChatModel) -> list[float]:
+        order = list(range(len(candidates)))
+        rng_for(ctx.seed, "ranked", item.id, model.card.name).shuffle(order)
+        shown = "\n".join(f"{n}. {candidates[place]}" for n, place in enumerate(order, 1))
+        prompt = ctx.prompts.prompt("rank", question=item.question, candidates=shown)
+        reply = data_of(await ctx.json(role, prompt, schema, media=media, model=model))
+        return [float(reply["scores"][order.index(place)]) for place in range(len(candidates))]
+
+    rankers = ctx.models[role]
+    scores = await together([scores_by(model) for model in rankers])
+    return {model.card.name: given for model, given in zip(rankers, scores, strict=True)}
 
 
 def weighted_ranking(
-    scores: Mapping[str, Sequence[float]], weights: Mapping[str, float]
+    scores: Mapping[str, Sequence[float]], weights: Mapping[str, float], draws: Sequence[int]
 ) -> list[int]:
     """Return the candidates' positions by their weighted sum of scores, the best first.
 
     Each model's scores are scaled to the range from 0 to 1, so that one who scores boldly has no
-    more say than one who scores cautiously. Of equal sums the earlier candidate comes first; a
-    model without a weight has weight 1.
+    more say than one who scores cautiously. Of equal sums that with the lower number in ``draws``
+    comes first; a model without a weight has weight 1.
     """
     count = len(next(iter(scores.values())))
     scaled = {name: _scaled(given) for name, given in sorted(scores.items())}
@@ -151,7 +158,7 @@ def weighted_ranking(
         round(sum(weights.get(name, 1.0) * given[place] for name, given in scaled.items()), 9)
         for place in range(count)
     ]
-    return sorted(range(count), key=lambda place: (-sums[place], place))
+    return sorted(range(count), key=lambda place: (-sums[place], draws[place]))
 
 
 def _scaled(scores: Sequence[float]) -> list[float]:

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from math import ceil, floor
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
@@ -13,12 +14,13 @@ from reelbench.data.items import Item
 from reelbench.make.parts.answer_and_rank import REPEATS
 from reelbench.make.parts.embed import load_embedder
 from reelbench.make.parts.notes import with_note
-from reelbench.make.parts.shape import TEXT, closed, data_of, same, with_options
+from reelbench.make.parts.shape import TEXT, closed, data_of, drawn_lengths, same, with_options
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.stage import Rejected, RowStage
 
 ErrorTypes = Mapping[str, str] | Mapping[str, Mapping[str, str]]
+_AMID = 0.7  # of the range of a length that was drawn, in which an option has it already
 _TRIES = 3  # rewritings of one option, until the judge finds it distinct
 
 
@@ -28,6 +30,7 @@ def perturb(
     *,
     least_kept: float = 0.4,
     longest: float = 2.0,
+    balance_lengths: bool = True,
     answered: str = "answer-and-rank",
     judge: str = "",
     name: str = "perturb",
@@ -39,10 +42,14 @@ def perturb(
     A wrong option is rewritten with one error if its cosine with the key is at least ``alike``, or
     if the model of the role ``judge`` does not find it distinct: embeddings do not tell happy from
     sad, or left from right. So are answers that several models gave in the same words, which the
-    stage ``answered`` noted. ``error_types`` maps the name of each allowed type to its meaning, or
-    categories to such mappings. A new text must keep the share ``least_kept`` of the old words,
-    differ from all other options, be at most ``longest`` times as long or as short as the key, and
-    be distinct for the judge.
+    stage ``answered`` noted, and options more than ``longest`` times as long or as short as the
+    key. With ``balance_lengths``, the lengths of all are drawn, and those that have none of them
+    are rewritten: writers and rankers prefer long answers, so the key would be the longest.
+
+    ``error_types`` maps the name of each allowed type to its meaning, or categories to such
+    mappings. A new text has the length that is wanted, is distinct for the judge, differs from all
+    other options, and of the words of the shorter one, it and the old have the share ``least_kept``
+    in common.
     """
 
     async def work(item: Item, ctx: StageContext, **values: Any) -> list[Item]:
@@ -52,14 +59,20 @@ def perturb(
         (key,) = item.correct
         others = [text for text in item.options if text != key]
         unclear = await rewriting.unclear(key, others, values["alike"])
-        kept = [text for text in others if text not in unclear]
-        changed: list[dict[str, str]] = []
         repeats = item.provenance.get(values["answered"], {}).get(REPEATS, ())
-        for text in [*unclear, *repeats]:  # one after the other: each must differ from the last
+        low, high = ceil(len(key) / values["longest"]), floor(len(key) * values["longest"])
+        kept = [text for text in others if text not in unclear and low <= len(text) <= high]
+        bad = [*(text for text in others if text not in kept), *repeats]
+        lengths, count = [], len(kept) + len(bad)
+        if values["balance_lengths"]:
+            lengths = drawn_lengths(ctx.seed, item.id, key, count, values["longest"])
+        rewritten = [(text, (low, high)) for text in bad]
+        if lengths:
+            kept, rewritten = to_rewrite(kept, bad, lengths)
+        changed: list[dict[str, str]] = []
+        for text, length in rewritten:  # one after the other: each must differ from the last
             taken = [key, *kept, *(each["text"] for each in changed)]
-            changed.append(
-                await rewriting.rewritten(text, taken, values["least_kept"], values["longest"])
-            )
+            changed.append(await rewriting.rewritten(text, taken, values["least_kept"], *length))
         texts = [*kept, *(each["text"] for each in changed)]
         made = with_options(item, ctx.seed, [key], texts) if changed else item
         return [with_note(made, ctx.stage, {"perturbed": changed})]
@@ -76,11 +89,36 @@ def perturb(
             "alike": alike,
             "least_kept": least_kept,
             "longest": longest,
+            "balance_lengths": balance_lengths,
             "answered": answered,
         },
-        version=2,
+        version=3,
         **more,
     )
+
+
+def to_rewrite(
+    good: Sequence[str], bad: Sequence[str], lengths: Sequence[tuple[int, int]]
+) -> tuple[list[str], list[tuple[str, tuple[int, int]]]]:
+    """Return the wrong options that stay, and those to rewrite, each with the length it gets.
+
+    Of those that are ``good``, one stays that has nearly one of the lengths, which then is
+    taken: at the ends of its range there are more on the side that models prefer.
+    """
+    free, kept, moved = list(lengths), list[str](), [*bad]
+    for text in good:
+        own = next((each for each in free if _is_amid(len(text), *each)), None)
+        if own:
+            free.remove(own)
+        (kept if own else moved).append(text)
+    # In the order of their lengths: what is long becomes what is to be long.
+    order = sorted(range(len(moved)), key=lambda place: len(moved[place]))
+    of_place = dict(zip(order, free, strict=True))
+    return kept, [(text, of_place[place]) for place, text in enumerate(moved)]
+
+
+def _is_amid(count: int, low: int, high: int) -> bool:
+    return abs(2 * count - low - high) <= _AMID * (high - low)
 
 
 def _error_types(error_types: ErrorTypes, item: Item) -> Mapping[str, str]:
@@ -121,9 +159,10 @@ class _Rewriting:
         return unclear
 
     async def rewritten(
-        self, text: str, taken: Sequence[str], least_kept: float, longest: float
+        self, text: str, taken: Sequence[str], least_kept: float, low: int, high: int
     ) -> dict[str, str]:
         """Return a text with an error; it must differ from ``taken``, the key first."""
+        length = f"It must have {low} to {high} characters; the right answer has {len(taken[0])}."
         prompt = self.ctx.prompts.prompt(
             "perturb",
             question=self.item.question,
@@ -131,18 +170,19 @@ class _Rewriting:
             text=text,
             types="\n".join(f"- {kind}: {meaning}" for kind, meaning in self.error_types.items()),
             others="\n".join(f"* {each}" for each in taken[1:]) or "(there are none)",
+            length=length,
         )
 
         def fault(reply: Any) -> str:
-            new = reply["text"]
+            new = reply["text"].strip()
             if same([new, text]):
                 return "the text has not been changed"
             if same([new, *taken]):
                 return "that is one of the other options"
             if _shared(new, text) < least_kept:
                 return "that is another text: change only what makes it wrong"
-            if not 1 / longest <= len(new) / len(taken[0]) <= longest:
-                return "it is much longer or shorter than the right answer"
+            if not low <= len(new) <= high:
+                return f"it has {len(new)} characters, expected {low} to {high}"
             return ""
 
         types = {"type": "string", "enum": list(self.error_types)}
@@ -167,5 +207,7 @@ class _Rewriting:
 
 
 def _shared(new: str, old: str) -> float:
-    """Return the share of two texts' words that they have in common, in the same order."""
-    return SequenceMatcher(None, words(new), words(old), autojunk=False).ratio()
+    """Return the share of the shorter text's words that both have, in the same order."""
+    some, others = words(new), words(old)
+    blocks = SequenceMatcher(None, some, others, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) / max(1, min(len(some), len(others)))

@@ -1,17 +1,20 @@
 """JSON schemas for replies, and options in random order for items."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor
 from typing import Any
 
 from msgspec import structs
 
 from reelbench.base.seeds import rng_for
-from reelbench.base.text import bare, plain
+from reelbench.base.text import bare, plain, words
 from reelbench.client.structured import Structured
 from reelbench.data.items import LETTERS, Item, Kind
 from reelbench.make.pipeline.stage import Rejected
 
 TEXT = {"type": "string", "pattern": r"\S"}  # not blank
+_FEW = 4  # words: the length of fewer is that of what they name
+_NEAR = 0.1  # how much longer or shorter than a length that was drawn a text may be
 CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 
 
@@ -53,6 +56,24 @@ def shuffled(
     rng_for(seed, "options", name).shuffle(places)
     answer = sorted(places.index(number) for number in range(len(keys)))
     return tuple(options[place] for place in places), tuple(LETTERS[at] for at in answer)
+
+
+def drawn_lengths(
+    seed: int, name: str, key: str, count: int, longest: float
+) -> list[tuple[int, int]]:
+    """Return how many characters, from and to, each of an item's wrong options should have.
+
+    Writers make the key the longest, and rankers prefer that. So all lengths, the key's too, are
+    like draws of one kind, none more than ``longest`` times another. Nothing is returned for a key
+    of few words, which leaves no choice.
+    """
+    if len(words(key)) < _FEW:
+        return []
+    rng = rng_for(seed, "lengths", name)
+    own, *others = (rng.random() for _ in range(count + 1))
+    unit = len(key) / longest**own / rng.uniform(1 - _NEAR, 1 + _NEAR)  # as if it were written, too
+    lengths = sorted(unit * longest**other for other in others)
+    return [(ceil(length * (1 - _NEAR)), floor(length * (1 + _NEAR))) for length in lengths]
 
 
 def with_options(item: Item, seed: int, keys: Sequence[str], wrong: Sequence[str]) -> Item:

@@ -4,7 +4,6 @@ This decodes in the calling process: for untrusted files, call it through ``run_
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,30 +12,12 @@ from PIL import ImageDraw, ImageFont
 
 from reelbench.media.decode.decode import Image
 from reelbench.media.edit.clip import Box, edit
+from reelbench.media.edit.letters import Boxes, BoxTrack
 from reelbench.media.edit.write import AudioTrack
 
 RED = (255, 0, 0)
 WHITE = (255, 255, 255)
 _LINE = 0.005  # thickness of a box, as a share of the picture's longer side
-_LETTER = 0.045  # height of a letter, likewise
-_LINGER = 0.15  # seconds that a box stays before its first and after its last sampled time
-
-
-@dataclass(frozen=True, slots=True)
-class BoxTrack:
-    """A box that moves, and the letter that stands on it; between its times it is interpolated."""
-
-    times: tuple[float, ...]
-    boxes: tuple[Box, ...]
-    letter: str = ""
-
-    def at(self, time: float) -> Box | None:
-        """Return the box at a time; None where it is not seen."""
-        if not self.times[0] - _LINGER <= time <= self.times[-1] + _LINGER:
-            return None
-        sides = np.asarray(self.boxes, np.float64).T
-        left, top, right, bottom = (float(np.interp(time, self.times, side)) for side in sides)
-        return left, top, right, bottom
 
 
 def mark_video(
@@ -45,35 +26,30 @@ def mark_video(
     """Write a video with boxes and letters drawn in, and with its sound or another."""
 
     def marked(image: Image, time: float) -> Image:
-        seen = [(box, track.letter) for track in tracks if (box := track.at(time))]
+        boxes = [(track, track.at(np.array([time]))[0]) for track in tracks]
+        seen = [(track, box) for track, box in boxes if not np.isnan(box[0])]
         return _drawn(image, seen) if seen else image
 
     edit(source, out, marked, sound=sound)
 
 
-def _drawn(image: Image, marks: Sequence[tuple[Box, str]]) -> Image:
+def _drawn(image: Image, marks: Sequence[tuple[BoxTrack, Boxes]]) -> Image:
     picture = Pillow.fromarray(image)
     draw = ImageDraw.Draw(picture)
-    side = max(picture.size)
-    thick = max(2, round(_LINE * side))
-    for box, _ in marks:
+    thick = max(2, round(_LINE * max(picture.size)))
+    for _, box in marks:
         draw.rectangle(_inside(box, picture.size), outline=RED, width=thick)
-    for box, letter in marks:  # letters last: no box crosses one
-        if letter:
-            _write_letter(draw, _inside(box, picture.size), letter, max(14, round(_LETTER * side)))
+    for track, box in marks:  # letters last: no box crosses one
+        if track.letter:
+            left, top, right, bottom = track.place.of(box).round().tolist()
+            draw.rectangle((left, top, right, bottom), fill=RED)
+            font = ImageFont.load_default(track.place.size)
+            middle = (left + right) / 2, (top + bottom) / 2
+            draw.text(middle, track.letter, WHITE, font, anchor="mm")
     return np.asarray(picture)
 
 
-def _write_letter(draw: ImageDraw.ImageDraw, box: Box, letter: str, size: int) -> None:
-    """Write a letter on a red ground, on top of a box or, where there is no room, inside it."""
-    font = ImageFont.load_default(size)
-    wide, high = round(size * 0.9), round(size * 1.1)
-    left, top = box[0], box[1] - high if box[1] >= high else box[1]
-    draw.rectangle((left, top, left + wide, top + high), fill=RED)
-    draw.text((left + wide / 2, top + high / 2), letter, WHITE, font, anchor="mm")
-
-
-def _inside(box: Box, size: tuple[int, int]) -> Box:
+def _inside(box: Boxes, size: tuple[int, int]) -> Box:
     wide, high = size
     left, top = min(max(box[0], 0), wide - 2), min(max(box[1], 0), high - 2)
     return left, top, max(min(box[2], wide - 1), left + 1), max(min(box[3], high - 1), top + 1)

@@ -24,7 +24,9 @@ from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS
 
 Completed = list[Item | Rejected]
-_NO_ROOM = Rejected("no room for wrong options", "The clip is too short for three of them.")
+_NOT_FAIR = Rejected(
+    "no fair wrong options", "The clip is too short for three, or every choice would tell the key."
+)
 
 
 def draw_times(
@@ -49,9 +51,8 @@ def draw_times(
         elif row.task != "ATD":
             results.append(row)
         elif row.id in intervals:
-            key = _interval(spans[row.id].span)
-            wrong = map(_interval, intervals[row.id])
-            results.append(_with(row, [key, *wrong], key, {}))
+            options = list(map(_interval, intervals[row.id]))
+            results.append(_with(row, options, options[0], {}))
         else:
             detail = f"Beside {_interval(spans[row.id].span)}, options would tell it."
             results.append(Rejected("no fair wrong intervals", detail))
@@ -83,6 +84,7 @@ def complete(
     least: int,
     apart: float,
     ongoing: list[int],
+    slack: float,
 ) -> Completed:
     """Draw the options of HC and TSA around what people wrote as the reference of an item.
 
@@ -92,21 +94,21 @@ def complete(
     answered = [item for item in items if item.kind == "open" and item.reference]
     counts = {item.id: int(item.reference or "") for item in answered if _is(item, "HC")}
     starts = {item.id: _start(item) for item in answered if _is(item, "TSA")}
-    wrong = draw_counts(counts, ctx.seed, within=within, least=least)
-    numbers = draw_starts(starts, ctx.seed, apart=apart, ongoing=ongoing)
+    numbers = draw_counts(counts, ctx.seed, within=within, least=least, slack=slack)
+    times = draw_starts(starts, ctx.seed, apart=apart, ongoing=ongoing, slack=slack)
     results: Completed = []
     for item in items:
         if item.kind != "open" or not (_is(item, "HC") or _is(item, "TSA")):
             results.append(item)
-        elif item.id in wrong:
-            options = [str(number) for number in (counts[item.id], *wrong[item.id])]
-            results.append(_single(item, options, options[0]))
         elif item.id in numbers:
-            options = [*map(_second, numbers[item.id]), *TASKS["TSA"].options]
+            options = list(map(str, numbers[item.id]))
+            results.append(_single(item, options, options[0]))
+        elif item.id in times:
+            options = [*map(_second, times[item.id]), *TASKS["TSA"].options]
             key = options[0] if starts[item.id].at is not None else options[-1]
             results.append(_single(item, options, key))
         else:
-            results.append(_NO_ROOM)
+            results.append(_NOT_FAIR)
     return results
 
 

@@ -6,7 +6,15 @@ from typing import Any
 from reelbench.base.text import plain
 from reelbench.data.items import Item
 from reelbench.make.parts.notes import with_note
-from reelbench.make.parts.shape import TEXT, closed, data_of, listed, same, with_options
+from reelbench.make.parts.shape import (
+    TEXT,
+    closed,
+    data_of,
+    drawn_lengths,
+    listed,
+    same,
+    with_options,
+)
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.stage import Rejected, RowStage
@@ -28,7 +36,7 @@ def distract_closed() -> RowStage:
         roles=("distractor",),
         prompts=("wrong-actions", "wrong-sentences"),
         parameters={"length": 1.5},
-        version=2,
+        version=3,
         optional=True,
     )
 
@@ -41,14 +49,18 @@ async def _distract(item: Item, ctx: StageContext, *, length: float) -> list[Ite
     is_action = category_of(item) == "AST"
     if is_action:
         key = key if key.startswith(BEGIN) else BEGIN + key
+    lengths = drawn_lengths(ctx.seed, item.id, key, _COUNT, length)
+    if is_action:
         known = [str(each) for each in item.context.get(ACTIONS, ())]
         actions = "\n".join(f"- {each}" for each in known) or "(none are known)"
-        prompt = ctx.prompts.prompt("wrong-actions", action=key, actions=actions)
+        slots = {"action": key, "actions": actions, "lengths": _asked(lengths)}
+        prompt = ctx.prompts.prompt("wrong-actions", **slots)
     else:
-        prompt = ctx.prompts.prompt("wrong-sentences", sentence=key)
+        prompt = ctx.prompts.prompt("wrong-sentences", sentence=key, lengths=_asked(lengths))
 
     def fault(reply: Any) -> str:
-        return options_fault(key, reply["options"], BEGIN if is_action else "", length)
+        wrong = [written_like(key, text) for text in reply["options"]]
+        return options_fault(key, wrong, BEGIN if is_action else "", length, lengths)
 
     schema = closed({"options": listed(TEXT, _COUNT, _COUNT)})
     reply = data_of(await ctx.json("distractor", prompt, schema, check=fault))
@@ -57,16 +69,32 @@ async def _distract(item: Item, ctx: StageContext, *, length: float) -> list[Ite
     return [with_note(made, ctx.stage, {"model": ctx.model("distractor").card.name})]
 
 
-def options_fault(key: str, wrong: Sequence[str], begins: str, length: float) -> str:
+def _asked(lengths: Sequence[tuple[int, int]]) -> str:
+    if not lengths:
+        return "They are about as long as the right one."
+    ranges = ", ".join(f"{low} to {high}" for low, high in lengths)
+    return f"Their lengths in characters, from the shortest to the longest, are {ranges}."
+
+
+def options_fault(
+    key: str,
+    wrong: Sequence[str],
+    begins: str,
+    length: float,
+    lengths: Sequence[tuple[int, int]] = (),
+) -> str:
     """Return what is wrong with wrong options, or an empty string."""
     if same([key, *wrong]):
         return "two options say the same, or one is the right answer"
     if begins and not all(plain(text).startswith(begins) for text in wrong):
         return f"every option must begin with {begins.strip()!r}"
-    if not begins:
+    if not begins and not lengths:
         odd = [text for text in wrong if not 1 / length <= len(text) / len(key) <= length]
         if odd:
             return f"this is much longer or shorter than the sentence: {odd[0]!r}"
+    found = sorted(map(len, wrong))
+    if lengths and not all(low <= n <= high for n, (low, high) in zip(found, lengths, strict=True)):
+        return f"they have {', '.join(map(str, found))} characters. {_asked(lengths)}"
     return ""
 
 

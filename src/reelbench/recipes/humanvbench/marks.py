@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 from msgspec import structs
@@ -17,11 +18,12 @@ from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.audio import read_audio, reversed_before
 from reelbench.media.edit.clip import SOUND_RATE
-from reelbench.media.edit.draw import BoxTrack, mark_video
+from reelbench.media.edit.draw import mark_video
+from reelbench.media.edit.letters import BoxTrack, NoRoomError, place_letters
 from reelbench.media.edit.write import AudioTrack
 from reelbench.media.errors import MediaError
 from reelbench.recipes.humanvbench.clip_facts import ClipFacts, boxes_of
-from reelbench.recipes.humanvbench.rows import CLIPS, Candidate
+from reelbench.recipes.humanvbench.rows import CLIPS, PERSON, Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS, TOLD_APART
 
 VIDEOS = "make/videos"  # the folder of all that were rendered, also for items that were dropped
@@ -90,7 +92,11 @@ async def _rendered(
     row: Candidate, ctx: StageContext, tracks: Sequence[BoxTrack], reverse: float | None
 ) -> str:
     """Return the path of a video; one that is there already is used as it is."""
-    drawn = [[list(each.times), [list(box) for box in each.boxes], each.letter] for each in tracks]
+    drawn = [
+        [list(track.times), [list(box) for box in track.boxes], track.letter]
+        + ([astuple(track.place)] if track.letter else [])
+        for track in tracks
+    ]
     name = digest_of(["marked", _VERSION, row.sha256, drawn, reverse])[:24]
     out = ctx.out / VIDEOS / f"{name}.mp4"
     if not out.is_file():
@@ -127,11 +133,26 @@ def _marked(row: Candidate) -> list[tuple[str, str]]:
 def _tracks(
     row: Candidate, labels: Mapping[str, Value], marked: Sequence[tuple[str, str]]
 ) -> list[BoxTrack]:
+    """Return the boxes that are drawn, with letters where they cover nobody's face."""
+    tracks = [track for who, letter in marked for track in _tracks_of(row, labels, who, letter)]
+    if not any(track.letter for track in tracks):
+        return tracks
+    everyone = [each.id for each in ClipFacts(row, labels).subjects()]
+    faces = [track for who in everyone for track in _tracks_of(row, labels, who)]
+    size = labels["format"]["width"], labels["format"]["height"]
+    try:
+        return place_letters(tracks, faces, size, inside=row.subject != PERSON)
+    except NoRoomError as error:
+        raise Rejected("no room for letters", str(error)) from None
+
+
+def _tracks_of(
+    row: Candidate, labels: Mapping[str, Value], who: str, letter: str = ""
+) -> list[BoxTrack]:
     return [
         BoxTrack(
             tuple(box["time"] for box in boxes), tuple(tuple(box["box"]) for box in boxes), letter
         )
-        for who, letter in marked
         for boxes in boxes_of(labels, who, row.subject)
     ]
 

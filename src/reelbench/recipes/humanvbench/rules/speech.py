@@ -1,5 +1,6 @@
 """Speech-visual alignment (L.2): who speaks, whose voice it is, when it fits, what is said."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
@@ -12,6 +13,8 @@ from reelbench.score.rounding import percent
 
 CHILD = "child"
 ENGLISH = "en"
+# The end of a sentence: no abbreviation, no initial, no "..." of who goes on.
+_END = re.compile(r"(?<!\bMr|\bMs|\bDr|\bSt)(?<!\bMrs)(?<!\b[A-Z])(?<!\.)[.!?][\"')\]]*(?=\s|$)")
 
 
 def active_speaker(
@@ -89,7 +92,10 @@ def reversible(
 def transcribed(
     clip: ClipFacts, *, people: int, longer_than: float, longer_than_characters: int
 ) -> list[Candidate]:
-    """Select clips of one person who is seen to speak, in English and long enough (SCM)."""
+    """Select clips of one person who is seen to speak, in English and long enough (SCM).
+
+    Only whole sentences count: half a sentence is told from those that a model writes.
+    """
     clip.require_longer_than(longer_than)
     clip.require_speech()
     clip.count(people, people)
@@ -99,13 +105,25 @@ def transcribed(
     transcript, language = clip.label("transcript"), clip.label("language")
     if language["spoken"] != ENGLISH:
         raise Rejected("not English", str(language["spoken"]))
-    text = " ".join((transcript["text"] or "").split())
+    text = _whole_sentences(transcript)
     if len(text) <= longer_than_characters:
-        detail = f"{len(text)} characters, not over {longer_than_characters}: {text}"
+        sentences = f"{len(text)} characters in whole sentences"
+        detail = f"{sentences}, not over {longer_than_characters}: {transcript['text']}"
         raise Rejected("too little is said", detail)
     shares = [clip.confidence("count"), max(_certainties(clip, speaking))]
     certain = min(*shares, clip.confidence("transcript"))
     return [structs.replace(clip.row, confidence=certain, facts={"transcript": text})]
+
+
+def _whole_sentences(transcript: Value) -> str:
+    """Return a transcript without the parts of sentences that the edges of the clip cut off."""
+    text = " ".join((transcript["text"] or "").split())
+    ends = [mark.end() for mark in _END.finditer(text)]
+    dropped, kept = transcript.get("dropped", []), transcript.get("segments", [])[:1]
+    begun = any(word["start"] < segment["start"] for word in dropped for segment in kept)
+    first = text.lstrip("\"'([")[:1]
+    start = 0 if (first.isupper() or first.isdecimal()) and not begun else ends[0] if ends else 0
+    return text[start : max([*ends, start])].strip()
 
 
 def _speaking(clip: ClipFacts) -> list[Value]:

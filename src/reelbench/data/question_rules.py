@@ -54,6 +54,18 @@ def inline_options(question: str) -> dict[str, str]:
     return dict(zip(letters, texts, strict=True)) if all(texts) else {}
 
 
+_BETWEEN = re.compile(r"[\s,;/&+|、，；]+(?:and\s+)?", re.I)
+_ONE_LETTER = re.compile(r"[(\[]?(?:[A-Za-z]|[IVX]{2,4})[)\].:]*")
+
+
+def are_letters(text: str) -> bool:
+    """Whether a text is nothing but letters of options, such as b, (B), A,C or AC."""
+    text = re.sub(r"^(?:option|answer|choice)s?\s+", "", text.strip(), flags=re.I)
+    if re.fullmatch(r"(?=..)A?B?C?D?E?F?", text):
+        return True
+    return all(_ONE_LETTER.fullmatch(part) for part in _BETWEEN.split(text))
+
+
 def evidence_outside(evidence: Sequence[Span], seconds: float) -> str:
     """Return a sentence if evidence ends after a video of this length; "" where it does not."""
     last = max((end for _, end in evidence), default=0)

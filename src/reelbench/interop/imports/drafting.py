@@ -1,6 +1,6 @@
 """From rows to items: how answers are read, ids, where each comes from, and odd rows."""
 
-import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,11 +9,13 @@ from pathlib import Path
 from reelbench.base.progress import counted
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import LETTERS, Item, shown
+from reelbench.data.question_rules import are_letters
 from reelbench.interop.imports.answers import AnswerReading, answer_form
 from reelbench.interop.imports.cells import cell
 from reelbench.interop.imports.column_names import OPTIONS, name_key
 from reelbench.interop.imports.items import ItemDraft, OddRow, RowReader, checked_item
 from reelbench.interop.imports.mapping import ImportMapping, several
+from reelbench.interop.imports.recogniser import COMES_AGAIN, ColumnUse
 from reelbench.interop.imports.values import text_of
 from reelbench.interop.records import SourceRecord
 
@@ -125,32 +127,42 @@ def _changed_ids(changed: Sequence[str]) -> str:
     )
 
 
+def letters_alone(drafts: Sequence[ItemDraft], mapping: ImportMapping) -> list[OddRow]:
+    """Return the rows that became open questions although their answers are letters of options."""
+    if mapping.kind or mapping.kind_column:
+        return []
+    reason = "open: the answer {} is a letter, but the row has no options"
+    return [
+        OddRow(draft.record.file, draft.record.line, draft.item.id, reason.format(shown(text)))
+        for draft in drafts
+        if are_letters(text := draft.item.reference or "") and draft.item.kind == "open"
+    ]
+
+
 def doubts_about_open(
-    items: Sequence[Item], mapping: ImportMapping, columns: Sequence[str]
+    items: Sequence[Item], mapping: ImportMapping, uses: Sequence[ColumnUse], letters: int
 ) -> Iterator[str]:
     """Say where questions became open ones although they may have had options, or yes and no."""
-    answers = [item.reference or "" for item in items if item.kind == "open"]
-    if not answers or "options" in mapping.fields or mapping.kind or mapping.kind_column:
+    answers = {item.reference or "" for item in items if item.kind == "open"}
+    if not answers or mapping.kind or mapping.kind_column:
         return
-    named = [name for name in columns if name_key(name) in OPTIONS and name not in _used(mapping)]
+    left = [use for use in uses if use.example and (not use.field or use.why.endswith(COMES_AGAIN))]
+    named = next((use.column for use in left if name_key(use.column) in OPTIONS), "")
     if named:
         yield (
-            f"{named[0]!r} has no options that could be read, so that the questions are open: "
+            f"{named!r} has no options that could be read, so that the questions are open: "
             "--set separator=... says what stands between them."
         )
-    short = [text.strip(" .()") for text in answers]
-    labels = sum(re.fullmatch(r"[A-Za-z]|[IVX]{1,4}", text) is not None for text in short)
-    if labels >= 0.9 * len(short) and not named:
+    elif letters:
+        columns = [use.column for use in left] or ["COLUMN", "COLUMN"]
+        listed = columns[0] if len(columns) == 1 else f"[{', '.join(columns)}]"
         yield (
-            f"The answers (such as {shown(short[0])}) look like letters of options, but no column "
-            "of options was found, so that the questions are open: --set options='[a, b, c]'."
+            f"The answers of {counted(letters, 'open question')} look like letters of options, but "
+            f"these have none. --set options={shlex.quote(listed)} takes them from these columns; "
+            "--set kind=open says that the questions are open."
         )
-    if set(short) == {"0", "1"}:
+    if answers == {"0", "1"}:
         yield "All answers are 0 or 1. If they mean no and yes: --set kind=yesno."
-
-
-def _used(mapping: ImportMapping) -> set[str]:
-    return {part for source in mapping.fields.values() for part in several(source)}
 
 
 def kinds_in_words(items: Sequence[Item], mapping: ImportMapping) -> Iterator[str]:

@@ -17,6 +17,7 @@ from reelbench.interop.imports.drafting import (
     doubts_about_open,
     drafts_of,
     kinds_in_words,
+    letters_alone,
     with_unique_ids,
 )
 from reelbench.interop.imports.file_choice import choose_files
@@ -62,13 +63,14 @@ class ImportResult:
     doubts: tuple[str, ...]  # what can be read in two ways, and what decides it
     rows: int
     plan: MediaPlan  # which files go where
+    findings: tuple[OddRow, ...] = ()  # rows that became items, and probably the wrong ones
     written: bool = True
 
     @property
     def remarks(self) -> list[OddRow]:
-        """Rows that became items, with what was evened out in them."""
+        """Rows that became items, with what was evened out or is odd in them."""
         kept = {item.id for item in self.items}
-        return [row for row in self.plan.remarks if row.id in kept]
+        return [row for row in (*self.findings, *self.plan.remarks) if row.id in kept]
 
     @property
     def kinds(self) -> list[tuple[str, int]]:
@@ -177,6 +179,7 @@ def _of_rows(
         raise ReelbenchError(" ".join([_nothing(read.path, odd), *doubts]))
     items = tuple(draft.item for draft in drafts)
     used = replace(chosen, answer_as=reader.reading.form if reader.reading else "")
+    findings = letters_alone(drafts, chosen)
     notes += [f"{text} ({counted(count, 'row')})." for text, count in reader.notes.items()]
     notes += [*kinds_in_words(items, used), *plan.notes]
     return ImportResult(
@@ -190,10 +193,11 @@ def _of_rows(
             *(use.doubt for use in uses if use.doubt),
             *doubts_about(reader.reading, used),
             *reader.times.doubts(),
-            *doubts_about_open(items, used, columns),
+            *doubts_about_open(items, used, uses, len(findings)),
         ),
         rows=len(records),
         plan=plan,
+        findings=tuple(findings),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from reelbench.data.items import shown
 from reelbench.data.paths import SOUND_ENDINGS, SUBTITLE_ENDINGS, VIDEO_ENDINGS
+from reelbench.data.question_rules import are_letters
 from reelbench.interop.imports.cells import cell, path_of
 from reelbench.interop.imports.column_names import name_key
 from reelbench.interop.imports.spans import read_seconds, read_spans
@@ -137,6 +138,11 @@ class Profile:
     def share_with_options(self) -> float:
         """The share of texts that list options after a question."""
         return self._share(lambda v: isinstance(v, str) and split_question(v)[1] is not None)
+
+    @cached_property
+    def share_of_labels(self) -> float:
+        """The share of values that are letters of options."""
+        return self._share(lambda value: are_letters(text_of(value)))
 
     @cached_property
     def share_of_media(self) -> float:

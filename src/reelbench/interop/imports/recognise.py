@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from reelbench.base.progress import counted
 from reelbench.data.items import freeze
 from reelbench.interop.imports import column_names as names
 from reelbench.interop.imports.alphabets import in_sequence, longest_run
@@ -12,7 +13,7 @@ from reelbench.interop.imports.cells import cell
 from reelbench.interop.imports.column_names import name_key, series_part
 from reelbench.interop.imports.mapping import ImportMapping, several
 from reelbench.interop.imports.profile import Profile
-from reelbench.interop.imports.recogniser import ColumnUse, Recogniser
+from reelbench.interop.imports.recogniser import COMES_AGAIN, ColumnUse, Recogniser
 from reelbench.interop.imports.values import separator_in, text_of
 from reelbench.interop.records import SourceRecord
 
@@ -58,6 +59,7 @@ def _options(one: Recogniser) -> None:
     wrong = [p.name for p in one.free() if names.WRONG.fullmatch(p.key)]
     right = one.named(names.ANSWER, lambda p: p.is_text or p.is_number)
     series = _series(one)
+    group = _unnamed_group(one)
     column = one.named(names.OPTIONS, lambda p: p.share_of_options >= 0.5)
     if wrong and right and not series and not column:
         one.use(right.name, "answer, options", "its name, and others have the wrong options")
@@ -74,6 +76,8 @@ def _options(one: Recogniser) -> None:
         if lists:
             best = max(lists, key=lambda p: p.share_of_lists)
             one.take("options", best.name, best.options_in_words)
+        elif len(group) > 1 and right and (right.share_of_labels >= 0.5 or right.is_number):
+            one.take("options", group, "columns without names, and the answers are letters")
     source = one.fields.get("options")
     if isinstance(source, str) and (profile := one.profiles.get(source)):
         texts = [value for value in profile.sample if isinstance(value, str)]
@@ -98,6 +102,30 @@ def _series(one: Recogniser) -> tuple[str, ...]:
         if len(run) >= 2 and (known or not foreign):
             found.append((known, tuple(members[label] for label in run)))
     return max(found, key=lambda each: (each[0], len(each[1])), default=(False, ()))[1]
+
+
+_KNOWN = {*names.QUESTION, *names.ANSWER, *names.REFERENCE, *names.ID, *names.VIDEO, *names.KIND,
+          *names.SPLIT, *names.TAGS, *names.START, *names.END, *names.SPAN}  # fmt: skip
+
+
+def _unnamed_group(one: Recogniser) -> tuple[str, ...]:
+    """The first columns without names that hold text, behind the name that stands for all of them.
+
+    So a header looks whose cell was merged over several columns.
+    """
+    texts = {p.name: p for p in one.free() if p.is_scalar and p.share_of_lists < 0.5}
+    group: list[str] = []
+    for before, name in zip(["", *one.columns], one.columns, strict=False):
+        if name not in texts or not re.fullmatch(r"column \d+", name):
+            if len(group) > 1:
+                break
+            group = []
+        elif group:
+            group.append(name)
+        else:
+            is_head = before in texts and texts[before].key not in _KNOWN
+            group = [before, name] if is_head else [name]
+    return tuple(group) if len(group) > 1 else ()
 
 
 def _say_gap(one: Recogniser, series: Sequence[str]) -> None:
@@ -321,7 +349,7 @@ def _tags(one: Recogniser) -> None:
         elif not profile.is_number and profile.has_few_values and profile.filled >= 0.5:
             one.tags[_tag_name(profile)] = profile.name
             count = len(profile.distinct)
-            why = f"{count} values, each of several rows" if count > 1 else "one value in all rows"
+            why = f"{counted(count, 'value')}, {'each ' * (count > 1)}{COMES_AGAIN}"
             one.use(profile.name, f"tag {_tag_name(profile)}", why)
 
 

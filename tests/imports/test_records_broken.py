@@ -28,7 +28,7 @@ def problems_of(path: Path, content: str | bytes) -> list[str]:
     [
         ("a.json", '[{"a": 1},]', "a.json:1: file: found a comma with nothing behind it, before ] at column 10"),
         ("a.json", '[\n{"a": 1}\n{"a": 2}]', "a.json:3: file: found a missing comma at column 1"),
-        ("a.json", "[{'a': 1}]", "names and texts stand in double quotes"),
+        ("a.json", "[{'a': 1}]", "single quotes instead of double ones"),
         ("a.json", "[" * 100_000, "nesting deeper than 64 levels"),
         ("a.json", "[" + "9" * 5000 + "]", "plain JSON"),
         ("a.json", "[]", "found no rows"),

@@ -9,11 +9,11 @@ _WORDS = {"True": "true", "False": "false", "None": "null"}
 # What Python says, what stands at the place, and what is wrong: the first that fits.
 _FAULTS = (
     ("Unterminated string", "", "a text whose quote is not closed"),
-    ("Invalid control", "", "a line break or tab within a text (\\n or \\t is written there)"),
-    ("Invalid \\", "", "a backslash that escapes nothing (one within a text is written twice)"),
+    ("Invalid control", "", "a line break or tab within a text instead of \\n or \\t"),
+    ("Invalid \\", "", "a single backslash instead of two"),
     ("Extra data", ":", "a name outside of an object: a missing { before it"),
     ("Extra data", "", "more behind it"),
-    ("", "'", "single quotes (names and texts stand in double quotes)"),
+    ("", "'", "single quotes instead of double ones"),
     ("Expecting value", "", "a missing value, or a text without double quotes"),
     ("Expecting property name", "", "a name without double quotes"),
     ("Expecting ':'", "", "a missing colon behind a name"),
@@ -43,7 +43,7 @@ def json_fault(error: json.JSONDecodeError) -> tuple[str, int, int]:
     elif rest[0] in "}]" and not before.endswith(":"):
         fault = f"{rest[0]} that closes nothing"
     elif error.msg == "Expecting value" and word in _WORDS:
-        fault = f"{word} (JSON has {_WORDS[word]})"
+        fault = f"{word} instead of {_WORDS[word]}"
     else:
         fits = (each for each in _FAULTS if error.msg.startswith(each[0]))
         fault = next((words for _, at, words in fits if rest.startswith(at)), error.msg)

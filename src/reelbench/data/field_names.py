@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from reelbench.base.spelling import closest_name
+from reelbench.base.spelling import closest_name, edit_distance
 from reelbench.data.items import Item, Json, Media, Problem
 
 _OF_ITEMS = tuple(name for name in Item.__struct_fields__ if name != "extra")
@@ -69,3 +69,12 @@ def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[s
         if field in absent:
             absent.remove(field)
             yield field, name
+        elif name not in known and (beside := _slip_of(name, known)):
+            yield beside, name
+
+
+def _slip_of(name: str, known: Iterable[str]) -> str:
+    """The field that a name is but for one typing error; "answers" is a word of its own."""
+    name = name.casefold()
+    near = [each for each in known if len(each) > 3 and edit_distance(name, each) == 1]
+    return "" if not near or name.startswith(near[0]) or near[0].startswith(name) else near[0]

@@ -85,6 +85,7 @@ def prepare(
     captioners = {name: [c.card.name for c in m.captioners] for name, m in cascades.items()}
     warnings = [
         *_warnings(models.values(), conditions),
+        *_missing_media(benchmark, models.values(), conditions, digests),
         *_other_servers(everyone, earlier),
         *judging.warnings(),
         *_without_judge(benchmark, judges),
@@ -93,6 +94,28 @@ def prepare(
     return Prepared(
         models, judges, everyone, budget, warnings, prompts, rubrics, judging, digests, seed, plan
     )
+
+
+def _missing_media(
+    benchmark: Benchmark,
+    models: Iterable[ChatModel],
+    conditions: Sequence[Condition],
+    digests: Mapping[str, str | None],
+) -> Iterator[str]:
+    """Yield a warning for media that are not there; refuse where none is that a model looks at."""
+    named = {medium.path for item in benchmark.items for medium in item.media}
+    missing = sorted(path for path in named if digests[path] is None)
+    looking = [model.card.name for model in models if model.card.sees or model.card.hears]
+    if not missing or not looking or all(c.protocol.modalities == "T" for c in conditions):
+        return
+    what = (
+        f"{len(missing):,} of {counted(len(named), 'file')} of media cannot be read (the first: "
+        f"{benchmark.root / missing[0]}), and {', '.join(looking)} cannot do without"
+    )
+    put_there = f"put them below {benchmark.root}, or import again with --media FOLDER"
+    if len(missing) == len(named):
+        raise ReelbenchError(f"{what}: {put_there}.")
+    yield f"{what}, so that their questions fail: {put_there}"
 
 
 def run_seed(wanted: RunOptions, earlier: Mapping[str, Any]) -> int:

@@ -12,10 +12,10 @@ from reelbench.data.items import LETTERS, Item, shown
 from reelbench.data.question_rules import are_letters
 from reelbench.interop.imports.answers import AnswerReading, answer_form
 from reelbench.interop.imports.cells import cell
-from reelbench.interop.imports.column_names import OPTIONS, name_key
+from reelbench.interop.imports.column_names import OPTIONS, TAGS, name_key
 from reelbench.interop.imports.items import ItemDraft, OddRow, RowReader, checked_item
 from reelbench.interop.imports.mapping import ImportMapping, several
-from reelbench.interop.imports.recogniser import COMES_AGAIN, ColumnUse
+from reelbench.interop.imports.recogniser import ColumnUse
 from reelbench.interop.imports.values import text_of
 from reelbench.interop.records import SourceRecord
 
@@ -98,13 +98,17 @@ def with_unique_ids(drafts: Sequence[ItemDraft]) -> tuple[list[ItemDraft], list[
                 "Ids come again in other files, so that the names of the files stand before them."
             )
             return [_with_id(draft, name) for draft, name in named], [note]
-    kept, changed, taken = [], [], set[str]()
+    kept, taken = [], set[str]()
+    first: dict[str, int] = {}  # the line of each id
+    changed: list[tuple[str, int, int]] = []
     for draft in drafts:
         name, number = draft.item.id, 1
+        first.setdefault(name, draft.record.line)
         while name in taken or (number > 1 and name in counts):
             number += 1
             name = f"{draft.item.id}-{number}"
-        changed += [draft.item.id] if number > 1 else []
+        if number > 1:
+            changed.append((draft.item.id, first[draft.item.id], draft.record.line))
         taken.add(name)
         kept.append(_with_id(draft, name))
     return kept, [_changed_ids(changed)]
@@ -119,11 +123,11 @@ def _stem(draft: ItemDraft) -> str:
     return sheet or Path(file.removesuffix(".gz")).stem
 
 
-def _changed_ids(changed: Sequence[str]) -> str:
-    examples = ", ".join(dict.fromkeys(map(shown, changed[:3])))
+def _changed_ids(changed: Sequence[tuple[str, int, int]]) -> str:
+    examples = ", ".join(f"{shown(name)} in {a} and {b}" for name, a, b in changed[:3])
     return (
         f"{counted(len(changed), 'id')} occurred before and got a number at the end "
-        f"(such as {examples}): --set id='{{video}}_{{id}}' makes ids of two columns."
+        f"(lines: {examples}): --set id='{{video}}_{{id}}' makes ids of two columns."
     )
 
 
@@ -146,7 +150,8 @@ def doubts_about_open(
     answers = {item.reference or "" for item in items if item.kind == "open"}
     if not answers or mapping.kind or mapping.kind_column:
         return
-    left = [use for use in uses if use.example and (not use.field or use.why.endswith(COMES_AGAIN))]
+    free = {"", *(f"tag {name}" for name in mapping.tags if name_key(name) not in TAGS)}
+    left = [use for use in uses if use.example and use.field in free]
     named = next((use.column for use in left if name_key(use.column) in OPTIONS), "")
     if named:
         yield (

@@ -21,7 +21,7 @@ from reelbench.interop.imports.drafting import (
     with_unique_ids,
 )
 from reelbench.interop.imports.file_choice import choose_files
-from reelbench.interop.imports.form_files import form_named
+from reelbench.interop.imports.form_files import form_named, lacking_columns
 from reelbench.interop.imports.http_files import FetchRules
 from reelbench.interop.imports.import_manifest import import_manifest
 from reelbench.interop.imports.items import ItemDraft, OddRow, RowReader
@@ -117,7 +117,15 @@ def import_benchmark(
     else:
         if given is not None:
             files = with_more_columns(files, given)
-        result = _of_rows(read, files, given, settings, out, rules, name or out.name)
+        try:
+            result = _of_rows(read, files, given, settings, out, rules, name or out.name)
+        except ReelbenchError as error:
+            if not form or given is None or not (lacking := lacking_columns(files, given)):
+                raise
+            raise ReelbenchError(
+                f"{source} is not of the form {given.name}: it lacks {', '.join(lacking)}. Leave "
+                f"--as {form} out, so that its columns are found. ({error})"
+            ) from None
     result = replace(result, notes=(*wide, *notes, *result.notes), written=not dry_run)
     if not dry_run:
         write_import(result, out, source, read.prompts)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from reelbench.base.progress import counted
 from reelbench.data.items import freeze
 from reelbench.interop.imports import column_names as names
 from reelbench.interop.imports.alphabets import in_sequence, longest_run
@@ -13,7 +12,7 @@ from reelbench.interop.imports.cells import cell
 from reelbench.interop.imports.column_names import name_key, series_part
 from reelbench.interop.imports.mapping import ImportMapping, several
 from reelbench.interop.imports.profile import Profile
-from reelbench.interop.imports.recogniser import COMES_AGAIN, ColumnUse, Recogniser
+from reelbench.interop.imports.recogniser import ColumnUse, Recogniser
 from reelbench.interop.imports.values import separator_in, text_of
 from reelbench.interop.records import SourceRecord
 
@@ -349,7 +348,7 @@ def _tags(one: Recogniser) -> None:
         elif not profile.is_number and profile.has_few_values and profile.filled >= 0.5:
             one.tags[_tag_name(profile)] = profile.name
             count = len(profile.distinct)
-            why = f"{counted(count, 'value')}, {'each ' * (count > 1)}{COMES_AGAIN}"
+            why = f"{count} values, each of several rows" if count > 1 else "one value in all rows"
             one.use(profile.name, f"tag {_tag_name(profile)}", why)
 
 

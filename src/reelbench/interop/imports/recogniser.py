@@ -9,8 +9,6 @@ from reelbench.interop.imports.mapping import ImportMapping, Source, several
 from reelbench.interop.imports.profile import Profile, profile_of
 from reelbench.interop.records import SourceRecord
 
-COMES_AGAIN = "of several rows"  # why a column of any name is a tag
-
 
 @dataclass(frozen=True, slots=True)
 class ColumnUse:

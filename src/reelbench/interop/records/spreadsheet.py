@@ -42,7 +42,8 @@ def read_spreadsheet(data: bytes, file: str, sheet: str = "") -> Found:
             for name in ([sheet] if sheet else names)
         }
     except CalamineError as error:
-        raise UnreadableError(f"{error}", "a spreadsheet without a password") from None
+        expected = "a spreadsheet without a password: open it and save it again, as .xlsx or CSV"
+        raise UnreadableError(f"no spreadsheet that can be read ({error})", expected) from None
     return _together({name: found for name, found in tables.items() if found.columns})
 
 

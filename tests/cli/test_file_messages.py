@@ -69,7 +69,7 @@ TABLE = [
     (f"run brace {RANDOM}", 2, ["brace/items.jsonl:2", "an end without } at column"]),
     (f"run single {RANDOM}", 2, ["single/items.jsonl:2", "single quotes instead of double ones at column 2"]),
     (f"run twice {RANDOM}", 2, ["twice/items.jsonl:2: id: found 'q-1', as on line 1"]),
-    (f"run bench {PIXELS}", 2, ["1 of 1 file of media cannot be read (the first: bench/media/a.mp4)", "baseline:pixels", "--media FOLDER"]),
+    (f"run bench {PIXELS}", 2, ["1 of 1 media files are missing (the first: bench/media/a.mp4)", "baseline:pixels", "--media FOLDER"]),
     ("lint slip --no-media", 0, ["line 2", "medai: found an unknown field", "perhaps 'media' is meant"]),
     ("lint instead --no-media", 1, ["line 2", "a field 'medai' (perhaps 'media' is meant)"]),
     (f"run field {RANDOM}", 2, ["field/benchmark.yaml:3", "perhaps 'protocol' is meant"]),

@@ -97,6 +97,15 @@ def test_options_under_one_name_are_all_taken(
 
 
 @every_form
+def test_options_with_commas_under_one_name_are_not_divided(name: str, tmp_path: Path) -> None:
+    texts = ["red, round", "blue, big", "green, thin"]
+    rows = [[f"{n % 2}.mp4", f"What is {n}?", *texts, "BAC"[n % 3]] for n in range(9)]
+    assert keys(read(tmp_path, name, GROUPS + rows, ACROSS)) == [texts[n] for n in (1, 0, 2)] * 3
+    rows = [[*row[:2], "|".join(texts), "see below", "see above", row[-1]] for row in rows]
+    assert keys(read(tmp_path, name, GROUPS + rows, ())) == [texts[n] for n in (1, 0, 2)] * 3
+
+
+@every_form
 def test_times_under_one_name_are_taken(name: str, tmp_path: Path) -> None:
     head = [["Zeit", None, *GROUPS[0]], ["von", "bis", None, None, "A", "B", "C", None]]
     merged = [(1, 1, 1, 2), (1, 5, 1, 7), (1, 3, 2, 3)]

@@ -4,7 +4,7 @@ Unknown fields are kept, whatever their names. One whose name is close to that o
 that the item lacks is probably misspelt, and is reported.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -62,7 +62,7 @@ def _misspelt(record: Mapping[str, Json]) -> dict[tuple[str, str], str]:
     return found
 
 
-def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _slips(record: Mapping[str, Json], known: Sequence[str]) -> Iterator[tuple[str, str]]:
     absent = [name for name in known if name not in record]
     for name in record:
         field = None if name in known else closest_name(name, absent) or _ELSEWHERE.get(name)
@@ -73,7 +73,8 @@ def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[s
             yield beside, name
 
 
-def _slip_of(name: str, known: Iterable[str]) -> str:
+@lru_cache(maxsize=65536)
+def _slip_of(name: str, known: Sequence[str]) -> str:
     """The field that a name is but for one typing error; "answers" is a word of its own."""
     name = name.casefold()
     near = [each for each in known if len(each) > 3 and edit_distance(name, each) == 1]

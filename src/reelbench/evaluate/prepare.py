@@ -1,7 +1,7 @@
 """From the options of a run to the plan of its questions, before anything is asked."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,22 +98,28 @@ def prepare(
 
 def _missing_media(
     benchmark: Benchmark,
-    models: Iterable[ChatModel],
+    models: Collection[ChatModel],
     conditions: Sequence[Condition],
     digests: Mapping[str, str | None],
 ) -> Iterator[str]:
-    """Yield a warning for media that are not there; refuse where none is that a model looks at."""
+    """Yield a warning where models need media that are missing; raise where all of them are."""
     named = {medium.path for item in benchmark.items for medium in item.media}
-    missing = sorted(path for path in named if digests[path] is None)
-    looking = [model.card.name for model in models if model.card.sees or model.card.hears]
-    if not missing or not looking or all(c.protocol.modalities == "T" for c in conditions):
+    unread = sorted(path for path in named if digests[path] is None)
+    missing = [path for path in unread if not (benchmark.root / path).exists()]
+    shown = [c.protocol.modalities for c in conditions]
+    needing = [
+        model.card.name
+        for model in models
+        if all(("V" in s and model.card.sees) or ("A" in s and model.card.hears) for s in shown)
+    ]
+    if not missing or not needing:
         return
     what = (
-        f"{len(missing):,} of {counted(len(named), 'file')} of media cannot be read (the first: "
-        f"{benchmark.root / missing[0]}), and {', '.join(looking)} cannot do without"
+        f"{len(missing):,} of {len(named):,} media files are missing (the first: "
+        f"{benchmark.root / missing[0]}), and {', '.join(needing)} cannot answer without"
     )
     put_there = f"put them below {benchmark.root}, or import again with --media FOLDER"
-    if len(missing) == len(named):
+    if len(missing) == len(named) and len(needing) == len(models):
         raise ReelbenchError(f"{what}: {put_there}.")
     yield f"{what}, so that their questions fail: {put_there}"
 

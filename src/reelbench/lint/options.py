@@ -119,10 +119,8 @@ def _name_parts(options: Sequence[str], labels: set[str]) -> bool:
     """Whether options are orders or sets of what a question lists, such as "(c)(a)(b)."."""
     named = [re.findall(r"[^\W\d_]+", re.sub(r"\b(?:and|then)\b", " ", o)) for o in options]
     letters = ["".join(words).upper() for words in named]
-    return (
-        all(text and set(text) <= labels for text in letters)
-        and max(map(len, letters), default=0) > 1
-    )
+    several = any(len(text) > 1 for text in letters)
+    return several and all(text and set(text) <= labels for text in letters)
 
 
 def _references(item: Item, line: int) -> Iterator[Finding]:

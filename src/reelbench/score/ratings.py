@@ -22,7 +22,7 @@ from reelbench.data.items import Problem, shown
 
 SUBJECT_NAMES = ("subject", "id", "item", "unit", "units")
 RATER_NAMES = ("rater", "annotator", "coder", "worker", "reviewer")
-RATING_NAMES = ("rating", "score", "label", "value", "grade", "category")
+RATING_NAMES = ("rating", "score", "label", "value", "grade")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 NO_GROUP = "none"  # the name of the group of what has no value in a column
 _NONE = -1  # the code of a missing rating

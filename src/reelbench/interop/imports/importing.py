@@ -112,20 +112,20 @@ def import_benchmark(
         read = replace(read, mapping=replace(read.mapping or ImportMapping(), join=join))
         files = with_more_columns(files, read.mapping or ImportMapping())
         notes = [f"The answers were taken from {join.files[0]}, by the column {join.by!r}."]
-    if given is not None and given.reader:
-        result = _of_paper(given, source, out, rules, name or out.name)
-    else:
-        if given is not None:
-            files = with_more_columns(files, given)
-        try:
+    try:
+        if given is not None and given.reader:
+            result = _of_paper(given, source, out, rules, name or out.name)
+        else:
+            files = with_more_columns(files, given) if given else files
             result = _of_rows(read, files, given, settings, out, rules, name or out.name)
-        except ReelbenchError as error:
-            if not form or given is None or not (lacking := lacking_columns(files, given)):
-                raise
-            raise ReelbenchError(
-                f"{source} is not of the form {given.name}: it lacks {', '.join(lacking)}. Leave "
-                f"--as {form} out, so that its columns are found. ({error})"
-            ) from None
+    except ReelbenchError as error:
+        lacking = lacking_columns(files, given) if given and form else []
+        if not lacking:
+            raise
+        raise ReelbenchError(
+            f"{source} is not of the form {form}: it lacks {', '.join(lacking)}. Leave --as {form} "
+            f"out, so that its columns are found. ({error})"
+        ) from None
     result = replace(result, notes=(*wide, *notes, *result.notes), written=not dry_run)
     if not dry_run:
         write_import(result, out, source, read.prompts)

@@ -65,6 +65,8 @@ def _options(one: Recogniser) -> None:
         one.take("options", (right.name, *wrong), "its name: a wrong option")
         one.fields["answer"] = right.name
         one.changes |= {"answer_as": "text", "option_order": "shuffled"}
+    elif group and name_key(group[0]) in names.OPTIONS:
+        one.take("options", group, f"{group[0]!r} and the columns without names behind it")
     elif column:
         one.take("options", column.name, f"its name, and {column.options_in_words}")
     elif series:
@@ -107,23 +109,26 @@ _KNOWN = {*names.QUESTION, *names.ANSWER, *names.REFERENCE, *names.ID, *names.VI
           *names.SPLIT, *names.TAGS, *names.START, *names.END, *names.SPAN}  # fmt: skip
 
 
+_UNNAMED = re.compile(r"column \d+")
+
+
 def _unnamed_group(one: Recogniser) -> tuple[str, ...]:
     """The first columns without names that hold text, behind the name that stands for all of them.
 
     So a header looks whose cell was merged over several columns.
     """
-    texts = {p.name: p for p in one.free() if p.is_scalar and p.share_of_lists < 0.5}
+    texts = {p.name: p for p in one.free() if p.filled >= 0.5 and p.is_scalar and not p.is_a_list}
     group: list[str] = []
     for before, name in zip(["", *one.columns], one.columns, strict=False):
-        if name not in texts or not re.fullmatch(r"column \d+", name):
+        if name not in texts or not _UNNAMED.fullmatch(name):
             if len(group) > 1:
                 break
             group = []
         elif group:
             group.append(name)
         else:
-            is_head = before in texts and texts[before].key not in _KNOWN
-            group = [before, name] if is_head else [name]
+            head = texts.get(before)
+            group = [before, name] if head and head.key not in _KNOWN else [name]
     return tuple(group) if len(group) > 1 else ()
 
 

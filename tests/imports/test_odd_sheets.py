@@ -80,6 +80,7 @@ def read(folder: Path, name: str, rows: Rows, merged: Merged = ()) -> ImportResu
         (GROUPS, ACROSS),
         ([*GROUPS, [None, None, "A", "B", "C", None]], [*ACROSS, (1, 1, 2, 1), (1, 2, 2, 2)]),
         ([*GROUPS, [None, None, 1, 2, 3, None]], ACROSS),
+        ([*GROUPS, [None, None, "1.", "2.", "3.", None]], ACROSS),
         ([["Pilot"], [None], *GROUPS, [None, None, "a)", "b)", "c)", None]], [(1, 1, 1, 6)]),
         ([["Pilot", None, "March"], *GROUPS, [None, None, "A", "B", "C", None]], ACROSS),
         ([["Clip", "Multiple choice", None, None, None, "Key"], ["file", "question", "A", "B", "C", "letter"]], [(1, 2, 1, 5)]),

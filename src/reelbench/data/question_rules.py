@@ -56,7 +56,7 @@ def inline_options(question: str) -> dict[str, str]:
 
 
 _BETWEEN = re.compile(r"[\s,;/&+|、，；]+(?:and\s+)?", re.I)
-_ONE_LETTER = re.compile(r"[(\[]?(?:[A-Za-z]|[IVX]{2,4})[)\].:]*")
+_ONE_LETTER = re.compile(r"[(\[]?(?:[A-Za-z]|[IVXivx]{2,4})[)\].:]*")
 
 
 def are_letters(text: str) -> bool:

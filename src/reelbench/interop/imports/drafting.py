@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,16 +158,24 @@ def doubts_about_open(
             f"{named!r} has no options that could be read, so that the questions are open: "
             "--set separator=... says what stands between them."
         )
-    elif letters:
+    elif letters or _are_numbers_up_to(len(left), answers):
         columns = [use.column for use in left] or ["COLUMN", "COLUMN"]
         listed = columns[0] if len(columns) == 1 else f"[{', '.join(columns)}]"
         yield (
-            f"The answers of {counted(letters, 'open question')} look like letters of options, but "
-            f"these have none. --set options={shlex.quote(listed)} takes them from these columns; "
-            "--set kind=open says that the questions are open."
+            f"The answers of {counted(letters or len(items), 'open question')} look like "
+            f"{'letters' if letters else 'numbers'} of options, but these have none. --set "
+            f"options={shlex.quote(listed)} takes them from these columns; --set kind=open says "
+            "that the questions are open."
         )
     if answers == {"0", "1"}:
         yield "All answers are 0 or 1. If they mean no and yes: --set kind=yesno."
+
+
+def _are_numbers_up_to(most: int, answers: Collection[str]) -> bool:
+    """Whether answers may be numbers of so many options: of 1 to 4, where there are 4."""
+    return most > 1 and all(
+        text.isdecimal() and len(text) < 3 and int(text) <= most for text in answers
+    )
 
 
 def kinds_in_words(items: Sequence[Item], mapping: ImportMapping) -> Iterator[str]:

@@ -125,8 +125,8 @@ def _joined(heads: Sequence[Sequence[Any]]) -> list[Any]:
             parts.append((group, _name(name)) if is_part else None)
         counts = Counter(_name(name) for name in names if not _is_empty(name))
         for place, part in enumerate(parts):
-            if part and part[1].isdecimal():
-                names[place] = " ".join(part)
+            if part and (label := part[1].strip(" .()[]")).isdecimal():
+                names[place] = f"{part[0]} {label}"
             elif part and counts[part[1]] > 1:
                 names[place] = ".".join(part)
         head = names

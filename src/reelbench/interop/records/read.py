@@ -42,11 +42,6 @@ _OTHERS = (  # what stands where a file should be
     (b"<!doctype", *_PAGE),
     (b"<html", *_PAGE),
     (b"%pdf", "a PDF", "a table: copy its rows into a spreadsheet, or export them as CSV"),
-    (
-        b"{\\rtf",
-        "a text document",
-        "a table: copy its rows into a spreadsheet, or export them as CSV",
-    ),
 )
 
 

@@ -72,28 +72,33 @@ def _header(rows: Sequence[Cells]) -> tuple[int, int]:
             depth += 1
             head = _joined([row for _, row in rows[place : place + depth]])
         named = sum(not _is_empty(cell) for cell in head)
-        groups = sum(map(len, _groups(head)))
+        groups = len(_groups(head))
         if named >= least or (named + groups >= least and _is_row(rows[place + depth :])):
             return place, depth
     return 0, 1
 
 
-def _groups(head: Sequence[Any]) -> list[range]:
-    """The blank cells behind each name of a header, which may stand for several columns."""
-    named = [place for place, cell in enumerate(head) if not _is_empty(cell)]
-    ends = [*named[1:], len(head)]
-    return [
-        range(start + 1, end) for start, end in zip(named, ends, strict=True) if end > start + 1
-    ]
+def _groups(head: Sequence[Any]) -> dict[int, int]:
+    """The place of a name by those of the blank cells behind it, for which it may stand too."""
+    groups, name = {}, -1
+    for place, cell in enumerate(head):
+        name = name if _is_empty(cell) else place
+        if _is_empty(cell) and name >= 0:
+            groups[place] = name
+    return groups
 
 
 def _names_parts(head: Sequence[Any], row: Sequence[Any]) -> bool:
     """Whether a row has names for the columns of groups above it, and for no other columns."""
-    own = [p for p, cell in enumerate(row) if not _is_empty(cell) and cell != _at(head, p)]
-    groups = [{group[0] - 1, *group} for group in _groups(head)]
-    names = [[_name(row[place]) for place in own if place in group] for group in groups]
-    inside = sum(map(len, names)) == len(own) > 0
-    return inside and all(len(set(part)) == len(part) != 1 for part in names)
+    groups = _groups(head)
+    groups |= {name: name for name in groups.values()}
+    parts: dict[int, list[str]] = {}
+    for place, cell in enumerate(row):
+        if not _is_empty(cell) and cell != _at(head, place):
+            if place not in groups:
+                return False
+            parts.setdefault(groups[place], []).append(_name(cell))
+    return bool(parts) and all(len(set(part)) == len(part) > 1 for part in parts.values())
 
 
 def _is_row(rows: Sequence[Cells]) -> bool:

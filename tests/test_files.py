@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,13 @@ import pytest
 from reelbench.base.files import (
     canonical_json,
     digest_of,
-    json_fault,
     pretty_json,
     pretty_object,
     sweep_partial_files,
     write_atomically,
 )
+from reelbench.base.json_faults import json_fault
+from reelbench.base.limits import decode_json
 from reelbench.base.seeds import rng_for, seed_for
 
 
@@ -66,13 +68,28 @@ def test_draws_are_the_same_on_every_machine() -> None:
 
 
 @pytest.mark.parametrize(("text", "fault"), [
-    ('{"a": 1,\n\n}', ("Illegal trailing comma before end of object", 1, 8)),
-    ("[1,\n2 ,]", ("Illegal trailing comma before end of array", 2, 3)),
-    ('{"a" 1}', ("Expecting ':' delimiter", 1, 6)),
-    ("[1, 2", ("Expecting ',' delimiter", 1, 6)),
-    ("", ("Expecting value", 1, 1)),
-    ("}", ("Expecting value", 1, 1)),
-    ("[}", ("Expecting value", 1, 2)),
+    ('{"a": 1,\n\n}', ("a comma with nothing behind it, before }", 1, 8)),
+    ("[1,\n2 ,]", ("a comma with nothing behind it, before ]", 2, 3)),
+    ('{"a" 1}', ("a missing colon behind a name", 1, 6)),
+    ('{"a": 1 "b": 2}', ("a missing comma", 1, 9)),
+    ("[1, 2", ("an end without ]", 1, 6)),
+    ('{"a": [{"b": "}"', ("an end without }]}", 1, 17)),
+    ('{"a":', ("an end without a value and }", 1, 6)),
+    ('"a": 1}', ("a name outside of an object: a missing { before it", 1, 4)),
+    ('{"a": 1}}', ("} that closes nothing", 1, 9)),
+    ('{"a": 1} {}', ("more behind it", 1, 10)),
+    ("{'a': 1}", ("single quotes instead of double ones", 1, 2)),
+    ("{a: 1}", ("a name without double quotes", 1, 2)),
+    ('{"a": None}', ("None instead of null", 1, 7)),
+    ('{"a": yes}', ("a missing value, or a text without double quotes", 1, 7)),
+    ('["a]', ("a text whose quote is not closed", 1, 2)),
+    ('["a\n"]', ("a line break or tab within a text instead of \\n or \\t", 1, 4)),
+    ('["C:\\new\\data"]', ("a single backslash instead of two", 1, 9)),
+    ("[1}", ("} that closes nothing", 1, 3)),
+    ("", ("nothing", 1, 1)),
+    ("}", ("} that closes nothing", 1, 1)),
+    ("[}", ("} that closes nothing", 1, 2)),
+    ('{"a": }', ("a missing value, or a text without double quotes", 1, 7)),
 ])  # fmt: skip
 def test_what_is_wrong_with_json_is_told_alike_by_every_python(
     text: str, fault: tuple[str, int, int]
@@ -80,6 +97,8 @@ def test_what_is_wrong_with_json_is_told_alike_by_every_python(
     with pytest.raises(json.JSONDecodeError) as caught:
         json.loads(text)
     assert json_fault(caught.value) == fault
+    with pytest.raises(ValueError, match=re.escape(f"{fault[0]}, in line {fault[1]} at column")):
+        decode_json(text)
 
 
 HOLDING = """

@@ -151,7 +151,9 @@ def test_a_failed_call_takes_nothing_of_it(benchmark: Benchmark, tmp_path: Path)
 
 
 def test_media_that_cannot_be_shown_are_no_request(tmp_path: Path) -> None:
-    benchmark = blind_benchmark(tmp_path / "b", make_item(1))  # there is no such file
+    benchmark = blind_benchmark(tmp_path / "b", make_item(1))
+    (tmp_path / "b/media").mkdir(exist_ok=True)
+    (tmp_path / "b/media/1.mp4").write_bytes(b"no video")
     with serving(letter) as server:
         model = card(tmp_path, server)
         counts = []

@@ -114,6 +114,7 @@ def test_more_videos_that_are_left_out_are_a_doubt(tmp_path: Path) -> None:
     ("head", "answers", "said"),
     [
         (["I", "II", "III"], ["II", "III"], "look like letters of options"),
+        (["p", "q", "r"], ["2", "3"], "look like numbers of options"),
         (["options"], ["B", "C"], "'options' has no options that could be read"),
         ([], ["1", "0"], "--set kind=yesno"),
     ],

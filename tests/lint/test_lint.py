@@ -39,6 +39,8 @@ PLANTED = {
     "NONE_NOT_LAST": make_item(options=("none of the above", "a dog barks", "snow")),
     "LOOSE_WHITESPACE": make_item(options=(" a door opens", "a dog barks", "it snows", "a bell")),
     "BAD_FIELD": make_item(evidence=((3.0, 2.0),)),
+    "LETTER_AS_REFERENCE": make_item(kind="open", options=(), answer=(), reference="a,b"),
+    "NOT_REPLACED": make_item(question="Replace this by your question about a.mp4"),
 }  # fmt: skip
 
 
@@ -49,7 +51,12 @@ def test_one_planted_fault_is_one_finding(tag: str, save: Save) -> None:
     assert report.findings[0].severity == TAGS[tag][0]
 
 
+LISTED = "What does he do?\n(a) He runs.\n(b) He eats.\n(c) He sleeps."
 HARMLESS = [
+    make_item(101, question=LISTED, options=("(c)(a)(b).", "(a)(b)(c).", "(b)(a)(c).")),
+    make_item(102, question=LISTED, options=("a, b and c", "a and c", "b")),
+    make_item(103, kind="open", options=(), answer=(), reference="I am"),
+    make_item(104, kind="open", options=(), answer=(), reference="B", question="Which letter?"),
     make_item(1, question="Is the lamp red or blue?", options=("red", "blue"), answer=("A",)),
     make_item(2, options=("A man and B", "a dog barks", "none of the above"), answer=("B",)),
     make_item(3, reference="a dog barks"),

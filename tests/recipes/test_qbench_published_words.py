@@ -229,8 +229,8 @@ class TestFiles:
         ("content", "told"),
         [
             (b"", "an empty file"),
-            (b"[{]", "mine.json:1: file: found Expecting property name"),
-            (b'[{"question": "a"},\n{"question" "b"}]', "mine.json:2: file: found Expecting ':'"),
+            (b"[{]", "mine.json:1: file: found ] that closes nothing"),
+            (b'[{"question": "a"},\n{"question" "b"}]', "mine.json:2: file: found a missing colon"),
             (b'[\n"\xff"]', "mine.json:2: file: found byte 0xFF, expected UTF-8"),
             ("[]".encode("utf-16"), "UTF-16"),
             (b"[" * 100_000, "nesting deeper than 64 levels"),

@@ -270,7 +270,7 @@ class TestRefused:
             ('["a"]', "found 'a', expected an object"),
             ('"a"', "expected a list of objects"),
             ("{}", "no scores"),
-            ('{"a": 1,\n}', "s.json:1: file: found Illegal trailing comma"),
+            ('{"a": 1,\n}', "s.json:1: file: found a comma with nothing behind it"),
             ("[" * 200_000, "s.json: file:"),
         ],
     )

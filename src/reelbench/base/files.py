@@ -176,21 +176,6 @@ def whole_data(value: Any) -> Any:
     return [whole_data(part) for part in value] if isinstance(value, list) else value
 
 
-def json_fault(error: json.JSONDecodeError) -> tuple[str, int, int]:
-    """Return what is wrong with JSON, and its line and column, the same in every Python.
-
-    Only Python 3.13 and later report a trailing comma as such.
-    """
-    before = error.doc[: error.pos].rstrip()
-    if error.doc[error.pos : error.pos + 1] in ("}", "]") and before.endswith(","):
-        kind = "object" if error.doc[error.pos] == "}" else "array"
-        comma = json.JSONDecodeError(
-            f"Illegal trailing comma before end of {kind}", error.doc, len(before) - 1
-        )
-        return comma.msg, comma.lineno, comma.colno
-    return error.msg, error.lineno, error.colno
-
-
 def digest_of(value: Any) -> str:
     """Return the sha256 of a JSON value, whatever order its keys came in."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.json_faults import JsonError
 
 MOST_DEPTH = 64  # lists and mappings within each other
 MOST_LINE = 16 * 2**20  # bytes of a line of JSON
@@ -48,7 +49,10 @@ _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 def decode_json(text: str | bytes) -> Any:
     """Decode JSON from outside; raise ``ValueError`` if it is invalid or nested too deeply."""
     check_depth(text)
-    return json.loads(text)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise JsonError(error.msg, error.doc, error.pos) from None
 
 
 def check_line(line: bytes, most: int = MOST_LINE) -> None:

@@ -24,6 +24,12 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     return min(found)[1] if found else None
 
 
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """Return " (perhaps 'video')" for a name that is misspelt; "" where none is near."""
+    close = closest_name(name, known)
+    return f" (perhaps {close!r})" if close else ""
+
+
 @lru_cache(maxsize=65536)
 def _slips(name: str, known: str) -> int | None:
     """The number of typing errors between a name and a known one; None where it is another word."""

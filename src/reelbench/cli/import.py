@@ -38,7 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench import questions.csv --out my-benchmark --set answer_as=index1\n"
         "  reelbench import val.csv --as next-qa --out next-qa\n"
         "  reelbench import --list\n\n"
-        "exit status: 0 all rows were imported, 1 some were not (listed), 2 wrong usage"
+        "exit status: 0 all rows were imported, 1 some were not, or look wrong (listed), 2 wrong "
+        "usage"
     )
     parser.add_argument(
         "source", nargs="?", metavar="SOURCE",
@@ -135,7 +136,7 @@ def main(options: argparse.Namespace) -> int:
     if options.dry_run:
         for item in result.items[:FIRST_ITEMS]:
             put(item.to_line())
-    return 1 if result.odd_rows else 0
+    return 1 if result.odd_rows or result.findings else 0
 
 
 def column_settings(words: list[str]) -> dict[str, object]:

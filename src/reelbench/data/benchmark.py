@@ -16,7 +16,7 @@ from reelbench.base.progress import counted
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item, Media, Problem, shown
 from reelbench.data.manifest import Manifest, read_manifest
-from reelbench.data.paths import Folder, beside
+from reelbench.data.paths import TABLE_ENDINGS, Folder, beside
 from reelbench.data.selection import ALL_ITEMS, Selection
 
 ITEMS_FILE = "items.jsonl"
@@ -80,10 +80,7 @@ class Benchmark:
         """Return the benchmark of a folder; raise ``BenchmarkError`` with all that is wrong."""
         root = Path(root)
         if not root.is_dir():
-            raise ReelbenchError(
-                f"{root} is not a folder: a benchmark is a folder with {MANIFEST_FILE} and "
-                f"{ITEMS_FILE} in it."
-            )
+            raise ReelbenchError(no_benchmark(root))
         manifest, problems = read_manifest(root / MANIFEST_FILE)
         file = read_items(root / ITEMS_FILE)
         problems = [*problems, *file.problems]
@@ -161,6 +158,16 @@ class Benchmark:
         That of a part stays the same when items outside of it change.
         """
         return digest_of([self.manifest.to_record(), sorted(item.digest for item in self.items)])
+
+
+def no_benchmark(path: Path) -> str:
+    """Return why a path that is no folder is no benchmark, and what makes one of it."""
+    if path.name == ITEMS_FILE and (path.parent / MANIFEST_FILE).is_file():
+        return f"{path} is one file of a benchmark: name its folder, {path.parent}."
+    what = f"{path} is not a folder: a benchmark is a folder with {MANIFEST_FILE} and {ITEMS_FILE}"
+    if path.suffix.lower() in (*TABLE_ENDINGS, ".json", ".jsonl") and path.is_file():
+        return f"{what} in it. Make one of this file: reelbench import {path} --out BENCH"
+    return f"{what} in it."
 
 
 def items_text(items: Sequence[Item]) -> str:

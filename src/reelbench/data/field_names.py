@@ -4,11 +4,11 @@ Unknown fields are kept, whatever their names. One whose name is close to that o
 that the item lacks is probably misspelt, and is reported.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from reelbench.base.spelling import closest_name
+from reelbench.base.spelling import closest_name, edit_distance
 from reelbench.data.items import Item, Json, Media, Problem
 
 _OF_ITEMS = tuple(name for name in Item.__struct_fields__ if name != "extra")
@@ -62,10 +62,20 @@ def _misspelt(record: Mapping[str, Json]) -> dict[tuple[str, str], str]:
     return found
 
 
-def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _slips(record: Mapping[str, Json], known: Sequence[str]) -> Iterator[tuple[str, str]]:
     absent = [name for name in known if name not in record]
     for name in record:
         field = None if name in known else closest_name(name, absent) or _ELSEWHERE.get(name)
         if field in absent:
             absent.remove(field)
             yield field, name
+        elif name not in known and (beside := _slip_of(name, known)):
+            yield beside, name
+
+
+@lru_cache(maxsize=65536)
+def _slip_of(name: str, known: Sequence[str]) -> str:
+    """The field that a name is but for one typing error; "answers" is a word of its own."""
+    name = name.casefold()
+    near = [each for each in known if len(each) > 3 and edit_distance(name, each) == 1]
+    return "" if not near or name.startswith(near[0]) or near[0].startswith(name) else near[0]

@@ -8,7 +8,7 @@ from typing import NoReturn
 import msgspec
 from msgspec import structs
 
-from reelbench.base.files import json_fault
+from reelbench.base.json_faults import json_fault
 from reelbench.base.limits import MOST_LINE, LimitError, check_line
 from reelbench.base.times import with_seconds
 from reelbench.data.field_names import beside_misspelt, with_misspelt

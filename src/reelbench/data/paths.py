@@ -19,6 +19,8 @@ VIDEO_ENDINGS = (
 SOUND_ENDINGS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 SUBTITLE_ENDINGS = (".srt", ".vtt")
+SHEET_ENDINGS = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
+TABLE_ENDINGS = (".csv", ".tsv", ".tab", ".parquet", ".arrow", *SHEET_ENDINGS)
 
 
 @lru_cache(maxsize=65536)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from reelbench.data.items import LETTERS, Span
 
+TO_REPLACE = "Replace this by"  # how the texts begin that a new benchmark has for its author
 LAST_FRAME = 0.1  # seconds by which a playhead may stand behind the last frame
 
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)(?:n['’]t)?"
@@ -52,6 +53,18 @@ def inline_options(question: str) -> dict[str, str]:
     ends = [label.start() for label in labels[1:]] + [len(question)]
     texts = [question[label.end() : end].strip() for label, end in zip(labels, ends, strict=True)]
     return dict(zip(letters, texts, strict=True)) if all(texts) else {}
+
+
+_BETWEEN = re.compile(r"[\s,;/&+|、，；]+(?:and\s+)?", re.I)
+_ONE_LETTER = re.compile(r"[(\[]?(?:[A-Za-z]|[IVXivx]{2,4})[)\].:]*")
+
+
+def are_letters(text: str) -> bool:
+    """Whether a text is nothing but letters of options, such as b, (B), A,C or AC."""
+    text = re.sub(r"^(?:option|answer|choice)s?\s+", "", text.strip(), flags=re.I)
+    if re.fullmatch(r"(?=..)A?B?C?D?E?F?", text):
+        return True
+    return all(_ONE_LETTER.fullmatch(part) for part in _BETWEEN.split(text))
 
 
 def evidence_outside(evidence: Sequence[Span], seconds: float) -> str:

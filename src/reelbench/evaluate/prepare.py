@@ -1,7 +1,7 @@
 """From the options of a run to the plan of its questions, before anything is asked."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,7 @@ def prepare(
     captioners = {name: [c.card.name for c in m.captioners] for name, m in cascades.items()}
     warnings = [
         *_warnings(models.values(), conditions),
+        *_missing_media(benchmark, models.values(), conditions, digests),
         *_other_servers(everyone, earlier),
         *judging.warnings(),
         *_without_judge(benchmark, judges),
@@ -93,6 +94,34 @@ def prepare(
     return Prepared(
         models, judges, everyone, budget, warnings, prompts, rubrics, judging, digests, seed, plan
     )
+
+
+def _missing_media(
+    benchmark: Benchmark,
+    models: Collection[ChatModel],
+    conditions: Sequence[Condition],
+    digests: Mapping[str, str | None],
+) -> Iterator[str]:
+    """Yield a warning where models need media that are missing; raise where all of them are."""
+    named = {medium.path for item in benchmark.items for medium in item.media}
+    unread = sorted(path for path in named if digests[path] is None)
+    missing = [path for path in unread if not (benchmark.root / path).exists()]
+    shown = [c.protocol.modalities for c in conditions]
+    needing = [
+        model.card.name
+        for model in models
+        if all(("V" in s and model.card.sees) or ("A" in s and model.card.hears) for s in shown)
+    ]
+    if not missing or not needing:
+        return
+    what = (
+        f"{len(missing):,} of {len(named):,} media files are missing (the first: "
+        f"{benchmark.root / missing[0]}), and {', '.join(needing)} cannot answer without"
+    )
+    put_there = f"put them below {benchmark.root}, or import again with --media FOLDER"
+    if len(missing) == len(named) and len(needing) == len(models):
+        raise ReelbenchError(f"{what}: {put_there}.")
+    yield f"{what}, so that their questions fail: {put_there}"
 
 
 def run_seed(wanted: RunOptions, earlier: Mapping[str, Any]) -> int:

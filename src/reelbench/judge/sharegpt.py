@@ -10,7 +10,8 @@ from typing import Any
 import jsonschema
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import digest_of_file, json_fault, json_line, write_atomically
+from reelbench.base.files import digest_of_file, json_line, write_atomically
+from reelbench.base.json_faults import json_fault
 from reelbench.base.limits import bounded_lines, decode_json
 from reelbench.base.progress import counted
 from reelbench.base.seeds import seed_for

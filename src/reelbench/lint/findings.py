@@ -36,6 +36,8 @@ TAGS: dict[str, tuple[Severity, str]] = {
     "EVIDENCE_PAST_END": (Severity.HIGH, "evidence lies past the end of the media"),
     "ANSWER_TEXT_CONTRADICTS": (Severity.HIGH, "the answer's text is that of another option"),
     "CONTRADICTORY_KEYS": (Severity.HIGH, "the same question about the same media, other answers"),
+    "LETTER_AS_REFERENCE": (Severity.HIGH, "an open question whose reference is a letter"),
+    "NOT_REPLACED": (Severity.HIGH, "text that `reelbench new` wrote for its author to replace"),
     "KEY_POSITION": (Severity.MEDIUM, "the right option's place gives it away"),
     "KEY_LENGTH": (Severity.MEDIUM, "the right option's length gives it away"),
     "KEY_NUMBER": (Severity.MEDIUM, "the rank of the right number gives it away"),

@@ -12,6 +12,7 @@ from reelbench.data.benchmark import (
     ITEMS_FILE,
     MANIFEST_FILE,
     ItemsFile,
+    no_benchmark,
     read_items,
     split_problems,
     tidy_line,
@@ -19,6 +20,7 @@ from reelbench.data.benchmark import (
 from reelbench.data.item_rules import decode_strictly
 from reelbench.data.items import Item, Problem
 from reelbench.data.manifest import Manifest, read_manifest
+from reelbench.data.paths import TABLE_ENDINGS
 from reelbench.interop.foreign_items import draft_item
 from reelbench.lint.duplicates import duplicate_findings
 from reelbench.lint.findings import Finding, LintReport
@@ -62,6 +64,8 @@ def items_path(path: Path) -> Path:
         raise ReelbenchError(
             f"{path} does not exist: name the folder of a benchmark, or its items.jsonl."
         )
+    if path.suffix.lower() in (*TABLE_ENDINGS, ".pdf") and path.is_file():
+        raise ReelbenchError(no_benchmark(path))
     return path / ITEMS_FILE if path.is_dir() else path
 
 

@@ -1,6 +1,7 @@
 """Findings about one item's question, options and answer."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 from statistics import median
@@ -16,7 +17,12 @@ from reelbench.base.text import (
     words,
 )
 from reelbench.data.items import LETTERS, Item, Json
-from reelbench.data.question_rules import asks_for_order, inline_options
+from reelbench.data.question_rules import (
+    TO_REPLACE,
+    are_letters,
+    asks_for_order,
+    inline_options,
+)
 from reelbench.lint.findings import Finding
 
 PREFIX = 50  # characters after which a reader has stopped comparing
@@ -35,6 +41,12 @@ def option_findings(item: Item, line: int) -> Iterator[Finding]:
     yield from _duplicates(item, line)
     yield from _embedded(item, line)
     yield from _references(item, line)
+    if any(text.startswith(TO_REPLACE) for text in (item.question, item.reference or "")):
+        yield Finding.of("NOT_REPLACED", f"the question is {item.question!r}", item, line)
+    reference = item.reference or ""
+    if item.kind == "open" and are_letters(reference) and "letter" not in item.question.lower():
+        message = f"the reference is {reference!r}, and the question has no options"
+        yield Finding.of("LETTER_AS_REFERENCE", message, item, line)
     for text in (item.question, *item.options, item.reference or ""):
         if markup := html_in(text):
             message = f"{markup!r} in {text[:80]!r}: write the text itself"
@@ -90,7 +102,7 @@ def _duplicates(item: Item, line: int) -> Iterator[Finding]:
 def _embedded(item: Item, line: int) -> Iterator[Finding]:
     lists = bool(item.options) and not asks_for_order(item.question)
     inline = inline_options(item.question) if lists else {}
-    if not inline:
+    if not inline or _name_parts(item.options, set(inline)):
         return
     texts, options = [bare(t) for t in inline.values()], [bare(o) for o in item.options]
     if texts == options:
@@ -103,9 +115,18 @@ def _embedded(item: Item, line: int) -> Iterator[Finding]:
         yield Finding.of("EMBEDDED_MISMATCH", message, item, line)
 
 
+def _name_parts(options: Sequence[str], labels: set[str]) -> bool:
+    """Whether options are orders or sets of what a question lists, such as "(c)(a)(b)."."""
+    named = [re.findall(r"[^\W\d_]+", re.sub(r"\b(?:and|then)\b", " ", o)) for o in options]
+    letters = ["".join(words).upper() for words in named]
+    several = any(len(text) > 1 for text in letters)
+    return several and all(text and set(text) <= labels for text in letters)
+
+
 def _references(item: Item, line: int) -> Iterator[Finding]:
+    lists = _name_parts(item.options, set(inline_options(item.question)))
     for place, option in enumerate(item.options):
-        if refers_to_others(option):
+        if refers_to_others(option) and not lists:
             message = f"{LETTERS[place]} is {option!r}, which is wrong in another order of options"
             yield Finding.of("ALL_OF_THE_ABOVE", message, item, line)
         if is_none_of_them(option) and place < len(item.options) - 1:

@@ -14,6 +14,7 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import KINDS, LETTERS, Item, Kind, Media, freeze, shown
 from reelbench.data.manifest import Manifest, Protocol
 from reelbench.data.paths import VIDEO_ENDINGS, path_escapes
+from reelbench.data.question_rules import TO_REPLACE
 from reelbench.interop.imports import ImportResult, import_benchmark
 from reelbench.media.decode.durations import duration_of
 from reelbench.media.decode.isolated import run_isolated
@@ -308,9 +309,9 @@ def _placeholder(kind: Kind, number: int, path: str) -> Item:
         id=f"q-{number}",
         kind=kind,
         media=(Media(path),),
-        question=f"Replace this by your question about {Path(path).name}",
+        question=f"{TO_REPLACE} your question about {Path(path).name}",
         options=options,
         answer=answer,
-        reference="Replace this by a reference answer." if kind == "open" else None,
+        reference=f"{TO_REPLACE} a reference answer." if kind == "open" else None,
         tags=freeze({"category": "example"}),
     )

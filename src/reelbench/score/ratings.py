@@ -21,6 +21,8 @@ from reelbench.data.item_rules import decode_strictly
 from reelbench.data.items import Problem, shown
 
 SUBJECT_NAMES = ("subject", "id", "item", "unit", "units")
+RATER_NAMES = ("rater", "annotator", "coder", "worker", "reviewer")
+RATING_NAMES = ("rating", "score", "label", "value", "grade")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 NO_GROUP = "none"  # the name of the group of what has no value in a column
 _NONE = -1  # the code of a missing rating
@@ -261,10 +263,21 @@ class _Sheet:
         subject = self.id_column or next((known[n] for n in SUBJECT_NAMES if n in known), None)
         if self.id_column is not None and self.id_column not in names:
             self.refuse(0, "header", f"no column {shown(self.id_column)}", _listed(names))
-        elif subject and {"rater", "rating"} <= set(known):
-            self.read_long(subject, known["rater"], known["rating"], rows)
+        elif subject and (long := self.long_columns(known, rows)):
+            self.read_long(subject, *long, rows)
         else:
             self.read_wide(subject if subject else "" if "" in names[:1] else None, names, rows)
+
+    def long_columns(self, known: Mapping[str, str], rows: Rows) -> tuple[str, str] | None:
+        """Return the columns of the rater and the rating, where a row has one rating."""
+        columns = {}
+        for names in (RATER_NAMES, RATING_NAMES):
+            found = [known[name] for name in names if name in known]
+            columns[names[0]] = found[0] if len(found) == 1 or names[0] in known else ""
+        who, what = columns["rater"], columns["rating"]
+        rates = all(self.scale.place(_name(row.get(who))) is not None for _, row in rows)
+        is_plain = {"rater", "rating"} <= set(known)
+        return (who, what) if who and what and (is_plain or not rates) else None
 
     def read_long(self, subject: str, rater: str, rating: str, rows: Rows) -> None:
         for number, row in rows:
@@ -312,6 +325,10 @@ class _Sheet:
     def finish(self) -> Ratings:
         """Return the table, unless something was wrong."""
         raters = {who for (_, who), code in self.cells.items() if code != _NONE}
+        rating = {who for (_, who), code in self.cells.items()}
+        if none := [who for who in self.raters if who not in rating]:
+            expected = "a column for each rater, or item, rater and rating with one rating a row"
+            self.refuse(1, "header", f"no rating under {', '.join(map(shown, none))}", expected)
         if not self.problems and not self.subjects:
             self.refuse(0, "file", "no ratings", "a line for each subject, under a header")
         elif not self.problems and len(raters) < 2:

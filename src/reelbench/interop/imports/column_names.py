@@ -117,7 +117,7 @@ RIGHT = re.compile(
 )
 WRONG = re.compile(
     r"(?:wrong|incorrect|distractor|false|negative|falsch|incorrecta|mauvais)"
-    r"(?:answer|option|choice)?(?:s|en|\d{1,2}|[a-z])?"
+    r"(?:answer|option|choice)?(?:s|en)?(?:\d{1,2}|[a-z])?"
 )
 OPTION_PREFIXES = frozenset(
     _keys(

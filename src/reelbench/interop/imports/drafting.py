@@ -1,19 +1,21 @@
 """From rows to items: how answers are read, ids, where each comes from, and odd rows."""
 
-import re
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from reelbench.base.progress import counted
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import LETTERS, Item, shown
+from reelbench.data.question_rules import are_letters
 from reelbench.interop.imports.answers import AnswerReading, answer_form
 from reelbench.interop.imports.cells import cell
-from reelbench.interop.imports.column_names import OPTIONS, name_key
+from reelbench.interop.imports.column_names import OPTIONS, TAGS, name_key
 from reelbench.interop.imports.items import ItemDraft, OddRow, RowReader, checked_item
 from reelbench.interop.imports.mapping import ImportMapping, several
+from reelbench.interop.imports.recogniser import ColumnUse
 from reelbench.interop.imports.values import text_of
 from reelbench.interop.records import SourceRecord
 
@@ -96,13 +98,17 @@ def with_unique_ids(drafts: Sequence[ItemDraft]) -> tuple[list[ItemDraft], list[
                 "Ids come again in other files, so that the names of the files stand before them."
             )
             return [_with_id(draft, name) for draft, name in named], [note]
-    kept, changed, taken = [], [], set[str]()
+    kept, taken = [], set[str]()
+    first: dict[str, int] = {}  # the line of each id
+    changed: list[tuple[str, int, int]] = []
     for draft in drafts:
         name, number = draft.item.id, 1
+        first.setdefault(name, draft.record.line)
         while name in taken or (number > 1 and name in counts):
             number += 1
             name = f"{draft.item.id}-{number}"
-        changed += [draft.item.id] if number > 1 else []
+        if number > 1:
+            changed.append((draft.item.id, first[draft.item.id], draft.record.line))
         taken.add(name)
         kept.append(_with_id(draft, name))
     return kept, [_changed_ids(changed)]
@@ -117,40 +123,59 @@ def _stem(draft: ItemDraft) -> str:
     return sheet or Path(file.removesuffix(".gz")).stem
 
 
-def _changed_ids(changed: Sequence[str]) -> str:
-    examples = ", ".join(dict.fromkeys(map(shown, changed[:3])))
+def _changed_ids(changed: Sequence[tuple[str, int, int]]) -> str:
+    examples = ", ".join(f"{shown(name)} in {a} and {b}" for name, a, b in changed[:3])
     return (
         f"{counted(len(changed), 'id')} occurred before and got a number at the end "
-        f"(such as {examples}): --set id='{{video}}_{{id}}' makes ids of two columns."
+        f"(lines: {examples}): --set id='{{video}}_{{id}}' makes ids of two columns."
     )
 
 
+def letters_alone(drafts: Sequence[ItemDraft], mapping: ImportMapping) -> list[OddRow]:
+    """Return the rows that became open questions although their answers are letters of options."""
+    if mapping.kind or mapping.kind_column:
+        return []
+    reason = "open: the answer {} is a letter, but the row has no options"
+    return [
+        OddRow(draft.record.file, draft.record.line, draft.item.id, reason.format(shown(text)))
+        for draft in drafts
+        if are_letters(text := draft.item.reference or "") and draft.item.kind == "open"
+    ]
+
+
 def doubts_about_open(
-    items: Sequence[Item], mapping: ImportMapping, columns: Sequence[str]
+    items: Sequence[Item], mapping: ImportMapping, uses: Sequence[ColumnUse], letters: int
 ) -> Iterator[str]:
     """Say where questions became open ones although they may have had options, or yes and no."""
-    answers = [item.reference or "" for item in items if item.kind == "open"]
-    if not answers or "options" in mapping.fields or mapping.kind or mapping.kind_column:
+    answers = {item.reference or "" for item in items if item.kind == "open"}
+    if not answers or mapping.kind or mapping.kind_column:
         return
-    named = [name for name in columns if name_key(name) in OPTIONS and name not in _used(mapping)]
+    free = {"", *(f"tag {name}" for name in mapping.tags if name_key(name) not in TAGS)}
+    left = [use for use in uses if use.example and use.field in free]
+    named = next((use.column for use in left if name_key(use.column) in OPTIONS), "")
     if named:
         yield (
-            f"{named[0]!r} has no options that could be read, so that the questions are open: "
+            f"{named!r} has no options that could be read, so that the questions are open: "
             "--set separator=... says what stands between them."
         )
-    short = [text.strip(" .()") for text in answers]
-    labels = sum(re.fullmatch(r"[A-Za-z]|[IVX]{1,4}", text) is not None for text in short)
-    if labels >= 0.9 * len(short) and not named:
+    elif letters or _are_numbers_up_to(len(left), answers):
+        columns = [use.column for use in left] or ["COLUMN", "COLUMN"]
+        listed = columns[0] if len(columns) == 1 else f"[{', '.join(columns)}]"
         yield (
-            f"The answers (such as {shown(short[0])}) look like letters of options, but no column "
-            "of options was found, so that the questions are open: --set options='[a, b, c]'."
+            f"The answers of {counted(letters or len(items), 'open question')} look like "
+            f"{'letters' if letters else 'numbers'} of options, but these have none. --set "
+            f"options={shlex.quote(listed)} takes them from these columns; --set kind=open says "
+            "that the questions are open."
         )
-    if set(short) == {"0", "1"}:
+    if answers == {"0", "1"}:
         yield "All answers are 0 or 1. If they mean no and yes: --set kind=yesno."
 
 
-def _used(mapping: ImportMapping) -> set[str]:
-    return {part for source in mapping.fields.values() for part in several(source)}
+def _are_numbers_up_to(most: int, answers: Collection[str]) -> bool:
+    """Whether answers may be numbers of so many options: of 1 to 4, where there are 4."""
+    return most > 1 and all(
+        text.isdecimal() and len(text) < 3 and int(text) <= most for text in answers
+    )
 
 
 def kinds_in_words(items: Sequence[Item], mapping: ImportMapping) -> Iterator[str]:

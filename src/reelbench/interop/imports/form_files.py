@@ -1,6 +1,6 @@
 """The published forms: one mapping each in ``forms/``, and how a file of one is known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from functools import cache
 from importlib.resources import files
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.extensions import registered
+from reelbench.base.spelling import perhaps
 from reelbench.interop.imports.mapping import ImportMapping, missing_columns, read_mapping
 from reelbench.interop.imports.sources import GROUP, LOADERS
 from reelbench.interop.records import RecordFile
@@ -40,8 +41,8 @@ def form_named(name: str) -> ImportMapping:
     if _plain(name) not in spelled:
         known = [*forms, *LOADERS, *registered(GROUP)]
         raise ReelbenchError(
-            f"There is no form {name!r}. The known ones: {', '.join(known) or 'none'}; or "
-            "FILE.py:NAME for an importer of your own."
+            f"There is no form {name!r}{perhaps(name, known)}. The known ones: "
+            f"{', '.join(known) or 'none'}; or FILE.py:NAME for an importer of your own."
         )
     return spelled[_plain(name)]
 
@@ -56,6 +57,12 @@ def fits_form(file: RecordFile, form: ImportMapping) -> bool:
     if not form.columns or any(missing_columns(each, file.columns) for each in form.columns):
         return False
     return not form.files or any(name_fits(file.path, pattern) for pattern in form.files)
+
+
+def lacking_columns(files: Sequence[RecordFile], form: ImportMapping) -> list[str]:
+    """Return the columns of a form that no file has."""
+    columns = [column for file in files for column in file.columns]
+    return [name for each in form.columns for name in missing_columns(each, columns)]
 
 
 def name_fits(path: Path, pattern: str) -> bool:

@@ -17,10 +17,11 @@ from reelbench.interop.imports.drafting import (
     doubts_about_open,
     drafts_of,
     kinds_in_words,
+    letters_alone,
     with_unique_ids,
 )
 from reelbench.interop.imports.file_choice import choose_files
-from reelbench.interop.imports.form_files import form_named
+from reelbench.interop.imports.form_files import form_named, lacking_columns
 from reelbench.interop.imports.http_files import FetchRules
 from reelbench.interop.imports.import_manifest import import_manifest
 from reelbench.interop.imports.items import ItemDraft, OddRow, RowReader
@@ -62,13 +63,14 @@ class ImportResult:
     doubts: tuple[str, ...]  # what can be read in two ways, and what decides it
     rows: int
     plan: MediaPlan  # which files go where
+    findings: tuple[OddRow, ...] = ()  # rows that became items, and probably the wrong ones
     written: bool = True
 
     @property
     def remarks(self) -> list[OddRow]:
-        """Rows that became items, with what was evened out in them."""
+        """Rows that became items, with what was evened out or is odd in them."""
         kept = {item.id for item in self.items}
-        return [row for row in self.plan.remarks if row.id in kept]
+        return [row for row in (*self.findings, *self.plan.remarks) if row.id in kept]
 
     @property
     def kinds(self) -> list[tuple[str, int]]:
@@ -110,12 +112,20 @@ def import_benchmark(
         read = replace(read, mapping=replace(read.mapping or ImportMapping(), join=join))
         files = with_more_columns(files, read.mapping or ImportMapping())
         notes = [f"The answers were taken from {join.files[0]}, by the column {join.by!r}."]
-    if given is not None and given.reader:
-        result = _of_paper(given, source, out, rules, name or out.name)
-    else:
-        if given is not None:
-            files = with_more_columns(files, given)
-        result = _of_rows(read, files, given, settings, out, rules, name or out.name)
+    try:
+        if given is not None and given.reader:
+            result = _of_paper(given, source, out, rules, name or out.name)
+        else:
+            files = with_more_columns(files, given) if given else files
+            result = _of_rows(read, files, given, settings, out, rules, name or out.name)
+    except ReelbenchError as error:
+        lacking = lacking_columns(files, given) if given and form else []
+        if not lacking:
+            raise
+        raise ReelbenchError(
+            f"{source} is not of the form {form}: it lacks {', '.join(lacking)}. Leave --as {form} "
+            f"out, so that its columns are found. ({error})"
+        ) from None
     result = replace(result, notes=(*wide, *notes, *result.notes), written=not dry_run)
     if not dry_run:
         write_import(result, out, source, read.prompts)
@@ -177,6 +187,7 @@ def _of_rows(
         raise ReelbenchError(" ".join([_nothing(read.path, odd), *doubts]))
     items = tuple(draft.item for draft in drafts)
     used = replace(chosen, answer_as=reader.reading.form if reader.reading else "")
+    findings = letters_alone(drafts, chosen)
     notes += [f"{text} ({counted(count, 'row')})." for text, count in reader.notes.items()]
     notes += [*kinds_in_words(items, used), *plan.notes]
     return ImportResult(
@@ -190,10 +201,11 @@ def _of_rows(
             *(use.doubt for use in uses if use.doubt),
             *doubts_about(reader.reading, used),
             *reader.times.doubts(),
-            *doubts_about_open(items, used, columns),
+            *doubts_about_open(items, used, uses, len(findings)),
         ),
         rows=len(records),
         plan=plan,
+        findings=tuple(findings),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.spelling import perhaps
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.benchmark import grouped
 from reelbench.data.fields import line_of
@@ -238,9 +239,9 @@ def check_columns(mapping: ImportMapping, columns: Sequence[str], place: str) ->
     sources += [*mapping.tags.values(), *filter(None, [mapping.kind_column])]
     missing = dict.fromkeys(n for source in sources for n in missing_columns(source, given))
     if missing:
+        named = ", ".join(f"{shown(name)}{perhaps(name, columns)}" for name in missing)
         raise ReelbenchError(
-            f"{place} has no column {', '.join(map(shown, missing))}, which the mapping names; its "
-            f"columns: {', '.join(columns) or 'none'}."
+            f"{place} has no column {named}; its columns: {', '.join(columns) or 'none'}."
         )
 
 

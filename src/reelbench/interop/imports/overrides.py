@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.spelling import perhaps
 from reelbench.interop.imports.mapping import ImportMapping, read_record
 from reelbench.interop.imports.mapping_rules import FIELDS
 
@@ -46,5 +47,7 @@ def _place(name: str) -> tuple[str, str]:
         return "constants", name.removeprefix("constants.")
     if name in _TOP:
         return "", name
-    known = ", ".join((*FIELDS, *_TOP, "tags.NAME", "constants.tags.NAME", "protocol.NAME"))
-    raise ReelbenchError(f"--set {name}=... sets nothing: the names are {known}.")
+    known = (*FIELDS, *_TOP, "tags.NAME", "constants.tags.NAME", "protocol.NAME")
+    raise ReelbenchError(
+        f"--set {name}=... sets nothing{perhaps(name, known)}: the names are {', '.join(known)}."
+    )

@@ -8,14 +8,18 @@ from typing import Any
 
 from reelbench.data.items import shown
 from reelbench.data.paths import SOUND_ENDINGS, SUBTITLE_ENDINGS, VIDEO_ENDINGS
+from reelbench.data.question_rules import are_letters
 from reelbench.interop.imports.cells import cell, path_of
 from reelbench.interop.imports.column_names import name_key
 from reelbench.interop.imports.spans import read_seconds, read_spans
 from reelbench.interop.imports.values import (
+    COMMA,
+    SEPARATORS,
     is_blank,
     literal_of,
     options_in_text,
     read_options,
+    separator_in,
     split_question,
     text_of,
 )
@@ -127,6 +131,13 @@ class Profile:
         """The share of values that can be read as options."""
         return self._share(lambda value: _reads(read_options, value))
 
+    @cached_property
+    def is_a_list(self) -> bool:
+        """Whether values are whole lists of options, which more than commas divide."""
+        texts = [value for value in self.sample if isinstance(value, str)]
+        divided = separator_in(*texts) in SEPARATORS[:COMMA] and self.share_of_options >= 0.5
+        return self.share_of_lists >= 0.5 or divided
+
     @property
     def options_in_words(self) -> str:
         """How many values are options, in words."""
@@ -137,6 +148,11 @@ class Profile:
     def share_with_options(self) -> float:
         """The share of texts that list options after a question."""
         return self._share(lambda v: isinstance(v, str) and split_question(v)[1] is not None)
+
+    @cached_property
+    def share_of_labels(self) -> float:
+        """The share of values that are letters of options."""
+        return self._share(lambda value: are_letters(text_of(value)))
 
     @cached_property
     def share_of_media(self) -> float:

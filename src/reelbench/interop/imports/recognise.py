@@ -58,12 +58,15 @@ def _options(one: Recogniser) -> None:
     wrong = [p.name for p in one.free() if names.WRONG.fullmatch(p.key)]
     right = one.named(names.ANSWER, lambda p: p.is_text or p.is_number)
     series = _series(one)
+    group = _unnamed_group(one)
     column = one.named(names.OPTIONS, lambda p: p.share_of_options >= 0.5)
     if wrong and right and not series and not column:
         one.use(right.name, "answer, options", "its name, and others have the wrong options")
         one.take("options", (right.name, *wrong), "its name: a wrong option")
         one.fields["answer"] = right.name
         one.changes |= {"answer_as": "text", "option_order": "shuffled"}
+    elif group and name_key(group[0]) in names.OPTIONS:
+        one.take("options", group, f"{group[0]!r} and the columns without names behind it")
     elif column:
         one.take("options", column.name, f"its name, and {column.options_in_words}")
     elif series:
@@ -74,6 +77,8 @@ def _options(one: Recogniser) -> None:
         if lists:
             best = max(lists, key=lambda p: p.share_of_lists)
             one.take("options", best.name, best.options_in_words)
+        elif len(group) > 1 and right and (right.share_of_labels >= 0.5 or right.is_number):
+            one.take("options", group, "columns without names, and the answers are letters")
     source = one.fields.get("options")
     if isinstance(source, str) and (profile := one.profiles.get(source)):
         texts = [value for value in profile.sample if isinstance(value, str)]
@@ -98,6 +103,33 @@ def _series(one: Recogniser) -> tuple[str, ...]:
         if len(run) >= 2 and (known or not foreign):
             found.append((known, tuple(members[label] for label in run)))
     return max(found, key=lambda each: (each[0], len(each[1])), default=(False, ()))[1]
+
+
+_KNOWN = {*names.QUESTION, *names.ANSWER, *names.REFERENCE, *names.ID, *names.VIDEO, *names.KIND,
+          *names.SPLIT, *names.TAGS, *names.START, *names.END, *names.SPAN}  # fmt: skip
+
+
+_UNNAMED = re.compile(r"column \d+")
+
+
+def _unnamed_group(one: Recogniser) -> tuple[str, ...]:
+    """The first columns without names that hold text, behind the name that stands for all of them.
+
+    So a header looks whose cell was merged over several columns.
+    """
+    texts = {p.name: p for p in one.free() if p.filled >= 0.5 and p.is_scalar and not p.is_a_list}
+    group: list[str] = []
+    for before, name in zip(["", *one.columns], one.columns, strict=False):
+        if name not in texts or not _UNNAMED.fullmatch(name):
+            if len(group) > 1:
+                break
+            group = []
+        elif group:
+            group.append(name)
+        else:
+            head = texts.get(before)
+            group = [before, name] if head and head.key not in _KNOWN else [name]
+    return tuple(group) if len(group) > 1 else ()
 
 
 def _say_gap(one: Recogniser, series: Sequence[str]) -> None:

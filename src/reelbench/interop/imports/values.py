@@ -327,6 +327,9 @@ def _chain(marks: re.Pattern[str], text: str) -> list[tuple[str, int, int]]:
 SEPARATORS = ("\n", "||", "|", "\t", ";", "；", " / ", "<sep>", "[SEP]", ",", "，", "、", "/")
 
 
+COMMA = SEPARATORS.index(",")  # from here on, they stand within options as well
+
+
 def separator_in(*texts: str) -> str:
     """Return what stands between the options of texts: in most of them, the first one in order."""
     counts = {mark: sum(_is_split(text, mark) for text in texts) for mark in SEPARATORS}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.base.files import json_fault
+from reelbench.base.json_faults import json_fault
 from reelbench.base.limits import MOST_TABLE, decode_json
 from reelbench.data.fields import found_as
 from reelbench.data.item_rules import decode_strictly

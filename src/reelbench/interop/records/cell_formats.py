@@ -50,7 +50,7 @@ class CellFormats:
             zipfile.ZipFile(io.BytesIO(self._data)) as package,
             package.open(self._parts[name]) as part,
         ):
-            for row, column, attributes in cells_in(part, is_excel=True):
+            for _, row, column, attributes in cells_in(part, is_excel=True):
                 style = None if attributes.endswith(b"/") else _STYLE.search(attributes)
                 if style and (code := self._codes.get(int(style[1]))):
                     found[row, column] = code

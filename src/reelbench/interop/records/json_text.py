@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from reelbench.base.files import json_fault
+from reelbench.base.json_faults import json_fault
 from reelbench.base.limits import LimitError, check_depth
 from reelbench.data.items import Problem, shown
 from reelbench.interop.records.record import UnreadableError
@@ -115,8 +115,10 @@ def _lines(text: str, file: str, reader: JsonText) -> tuple[list[Value], list[Pr
         try:
             values.append((number, reader.whole(line)))
         except ValueError as error:
-            is_syntax = isinstance(error, json.JSONDecodeError)
-            reason = json_fault(error)[0] if is_syntax else str(error)  # type: ignore[arg-type]
+            reason = str(error)
+            if isinstance(error, json.JSONDecodeError):
+                fault, _, column = json_fault(error)
+                reason = f"{fault} at column {column}"
             found = f"{shown(line.strip(), 40)} ({reason})"
             problems.append(Problem("NOT_JSON", "line", found, "a JSON value", file, number))
     return values, problems
@@ -140,9 +142,7 @@ def _not_one(
     if len(whole) > len(problems):
         return values, True, problems, []
     fault, line, column = json_fault(error)
-    found = f"{fault} at column {column}"
-    hint = " (text and names in double quotes)" if "double quotes" in fault else ""
-    raise UnreadableError(found, f"JSON{hint}", line)
+    raise UnreadableError(f"{fault} at column {column}", "JSON", line)
 
 
 def _repeated(reader: JsonText, file: str) -> Iterator[Problem]:

@@ -1,5 +1,6 @@
 """Reads the rows of a file whose form is found by its content, and finds such files."""
 
+import codecs
 import io
 import os
 from collections.abc import Mapping
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.data.items import Problem, shown
+from reelbench.data.paths import SHEET_ENDINGS, TABLE_ENDINGS
 from reelbench.interop.records.arrow import ENDING as ARROW
 from reelbench.interop.records.arrow import read_arrow
 from reelbench.interop.records.delimited import read_delimited
@@ -25,16 +27,21 @@ from reelbench.interop.records.spreadsheet import OLD_EXCEL, read_spreadsheet
 from reelbench.interop.records.spreadsheet_package import ZIP
 from reelbench.interop.records.table import table_records
 
-ENDINGS = {".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xlsm",
-           ".xls", ".xlsb", ".ods", ARROW}  # fmt: skip
+ENDINGS = {*TABLE_ENDINGS, ".json", ".jsonl", ".ndjson"}
 _NO_ROWS = ("readme", "license", "licence", "dataset_info", "state.json", "package.json",
             "package-lock", "tsconfig", "dataset_dict", "cache-")  # fmt: skip
 
 
+_PAGE = (
+    "a web page",
+    "a file with rows: was its download refused? (A table in a page: open it in "
+    "a spreadsheet program and save it as .xlsx or CSV)",
+)
 _OTHERS = (  # what stands where a file should be
-    ("version https://git-lfs", "a pointer of Git LFS", "the file itself: run `git lfs pull`"),
-    ("<!doctype", "a web page", "a file with rows: was its download refused?"),
-    ("<html", "a web page", "a file with rows: was its download refused?"),
+    (b"version https://git-lfs", "a pointer of Git LFS", "the file itself: run `git lfs pull`"),
+    (b"<!doctype", *_PAGE),
+    (b"<html", *_PAGE),
+    (b"%pdf", "a PDF", "a table: copy its rows into a spreadsheet, or export them as CSV"),
 )
 
 
@@ -82,16 +89,19 @@ def _read(path: Path, rows: str) -> tuple[str, Found]:
         return "parquet", read_parquet(io.BytesIO(data), file)
     if data.startswith((ZIP, OLD_EXCEL)):
         return "excel", read_spreadsheet(data, file, rows)
+    start = data[:200].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    for sign, thing, expected in _OTHERS:
+        if start.startswith(sign):
+            raise UnreadableError(thing, expected)
     text, note = decoded(data)
     form, found = _read_text(path, text, rows)
-    notes = [note, *found.notes] if note else found.notes
+    notes = [note, *found.notes] if note else list(found.notes)
+    if path.suffix.lower() in SHEET_ENDINGS:
+        notes.insert(0, f"{path.name} is no spreadsheet, although its name says so: it is {form}.")
     return form, Found(found.records, found.problems, notes, found.columns)
 
 
 def _read_text(path: Path, text: str, rows: str) -> tuple[str, Found]:
-    for start, thing, expected in _OTHERS:
-        if text[:200].lstrip().lower().startswith(start):
-            raise UnreadableError(thing, expected)
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     is_table = ending in (".csv", ".tsv", ".tab", ".txt")
     if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")) or ending.startswith((".json", ".nd")):

@@ -5,14 +5,18 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
+from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
 from reelbench.data.items import Problem, shown
 from reelbench.interop.records.cell_formats import CellFormats
 from reelbench.interop.records.cell_percents import percent_as_shown
 from reelbench.interop.records.cell_times import is_time_format, time_as_shown
 from reelbench.interop.records.record import Found, SourceRecord, UnreadableError
-from reelbench.interop.records.spreadsheet_package import MOST_CELLS, check_package
+from reelbench.interop.records.spreadsheet_package import (
+    MOST_CELLS,
+    check_package,
+    merged_downwards,
+)
 from reelbench.interop.records.table import Cells, table_records
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -32,9 +36,14 @@ def read_spreadsheet(data: bytes, file: str, sheet: str = "") -> Found:
             expected = "one of " + ", ".join(map(shown, book.sheet_names))
             raise UnreadableError(f"no sheet {shown(sheet)}", expected)
         formats = CellFormats(data)
-        tables = {n: _sheet(book, n, file, formats) for n in ([sheet] if sheet else names)}
+        merged = merged_downwards(data)
+        tables = {
+            name: _sheet(book, name, file, formats, merged.get(book.sheet_names.index(name), ()))
+            for name in ([sheet] if sheet else names)
+        }
     except CalamineError as error:
-        raise UnreadableError(f"{error}", "a spreadsheet without a password") from None
+        expected = "a spreadsheet without a password: open it and save it again, as .xlsx or CSV"
+        raise UnreadableError(f"no spreadsheet that can be read ({error})", expected) from None
     return _together({name: found for name, found in tables.items() if found.columns})
 
 
@@ -42,7 +51,12 @@ def _is_visible(sheet: Any) -> bool:
     return bool(sheet.visible == SheetVisibleEnum.Visible)
 
 
-def _sheet(book: CalamineWorkbook, name: str, file: str, formats: CellFormats) -> Found:
+Merged = Sequence[tuple[int, int, int]]  # a column, its first and its last row, from 0
+
+
+def _sheet(
+    book: CalamineWorkbook, name: str, file: str, formats: CellFormats, merged: Merged
+) -> Found:
     sheet = book.get_sheet_by_name(name)
     if sheet.total_height * sheet.total_width > MOST_CELLS:
         size = f"{sheet.total_height:,} rows of {sheet.total_width:,} cells in sheet {shown(name)}"
@@ -52,10 +66,12 @@ def _sheet(book: CalamineWorkbook, name: str, file: str, formats: CellFormats) -
         [_plain(cell, codes.get((row, column), "")) for column, cell in enumerate(cells, 1)]
         for row, cells in enumerate(sheet.to_python(skip_empty_area=False), 1)
     ]
-    merged = _fill_merged(sheet, rows)
+    ranges = sheet.merged_cell_ranges or ()  # of Excel files alone
+    merged = [*merged, *((left, top, bottom) for (top, left), (bottom, _) in ranges)]
+    filled = _fill_merged(merged, rows)
     cells: list[Cells] = list(enumerate(rows, 1))
     found = table_records(cells, f"{file}#{name}")
-    notes = [f"Sheet {shown(name)}: {note}" for note in [*found.notes, *merged]]
+    notes = [f"Sheet {shown(name)}: {note}" for note in [*found.notes, *filled]]
     return Found(found.records, found.problems, notes, found.columns)
 
 
@@ -80,15 +96,14 @@ def _plain(cell: Any, code: str) -> Any:
 _ERRORS = {"#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NULL!", "#NUM!"}
 
 
-def _fill_merged(sheet: CalamineSheet, rows: Sequence[list[Any]]) -> list[str]:
+def _fill_merged(merged: Merged, rows: Sequence[list[Any]]) -> list[str]:
     """Write the value of cells that are merged downwards into each of their rows."""
     filled = 0
-    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
-        if bottom <= top or top >= len(rows) or left >= len(rows[top]):
-            continue
-        for row in rows[top + 1 : bottom + 1]:
-            row[left] = rows[top][left]
-        filled += 1
+    for column, top, bottom in merged:
+        if top < min(bottom, len(rows)) and column < len(rows[top]):
+            for row in rows[top + 1 : bottom + 1]:
+                row[column] = rows[top][column]
+            filled += 1
     return [f"{filled} merged cells stand in each of their rows."] if filled else []
 
 

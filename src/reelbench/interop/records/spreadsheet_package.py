@@ -46,6 +46,7 @@ _CELL = re.compile(_START + rb"""((?:[^<>"']|"[^"<]*"|'[^'<]*')*+)>""")
 _CELL_START = re.compile(_START)
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]{0,3})(\d{1,9})["']""")
 _TIMES = re.compile(rb"""\bnumber-(?:rows|columns)-repeated\s*=\s*["'](\d{1,99})["']""")
+_SPANNED = re.compile(rb"""\bnumber-rows-spanned\s*=\s*["'](\d{1,9})["']""")
 _ROWS = (b"row", b"table-row")
 _LONGEST_TAG = 2**20
 
@@ -60,15 +61,33 @@ def _check_corner(part: IO[bytes], is_excel: bool) -> None:
 def _corner(part: IO[bytes], is_excel: bool) -> tuple[int, int]:
     """The last row and column that have content; OpenDocument has all sheets in one part."""
     last = across = 0
-    for row, place, tag in cells_in(part, is_excel):
+    for _, row, place, tag in cells_in(part, is_excel):
         if not tag.endswith(b"/"):
             last, across = max(last, row), max(across, place)
     return last, across
 
 
-def cells_in(part: IO[bytes], is_excel: bool) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the row, the column and the attributes of each cell in a part, from 1."""
-    row = place = 0
+def merged_downwards(data: bytes) -> dict[int, list[tuple[int, int, int]]]:
+    """Return merged cells of an OpenDocument file by the number of their sheet, from 0.
+
+    Each is its column and its first and last row; other files have none here.
+    """
+    merged: dict[int, list[tuple[int, int, int]]] = {}
+    if not data.startswith(ZIP):
+        return merged
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        for name in {"content.xml"} & set(package.namelist()):
+            with package.open(name) as part:
+                for table, row, place, tag in cells_in(part, is_excel=False):
+                    if spanned := _SPANNED.search(tag):
+                        span = place - 1, row - 1, row + int(spanned[1]) - 2
+                        merged.setdefault(table - 1, []).append(span)
+    return merged
+
+
+def cells_in(part: IO[bytes], is_excel: bool) -> Iterator[tuple[int, int, int, bytes]]:
+    """Yield the table, the row, the column and the attributes of each cell in a part, from 1."""
+    table = row = place = 0
     text = b""
     while chunk := part.read(2**20):
         text += chunk
@@ -76,7 +95,7 @@ def cells_in(part: IO[bytes], is_excel: bool) -> Iterator[tuple[int, int, bytes]
         for tag in _CELL.finditer(text):
             end = tag.end()
             if tag[1] == b"table":
-                row = row if is_excel else 0
+                table, row = table + 1, row if is_excel else 0
                 continue
             named, repeated = _PLACE.search(tag[2]), _TIMES.search(tag[2])
             times = int(repeated[1]) if repeated else 1
@@ -85,7 +104,7 @@ def cells_in(part: IO[bytes], is_excel: bool) -> Iterator[tuple[int, int, bytes]
                 continue
             place = _column_number(named[1]) if named and named[1] else place + times
             row = int(named[2]) if named else row
-            yield row, place, tag[2]
+            yield table, row, place, tag[2]
         text = _open_tag(text, end)
 
 

@@ -12,19 +12,22 @@ _TITLE_ROWS = 10  # that may stand above a header
 
 
 def table_records(rows: Sequence[Cells], file: str) -> Found:
-    """Return the records of rows whose first, titles above it apart, has the columns' names.
+    """Return the records of rows whose first ones, titles above them apart, name the columns.
 
     Blank rows are left out; rows with more or fewer cells than the header are problems.
     """
     rows = [row for row in rows if not _is_blank(row[1])]
     if not rows:
         return Found()
-    start = _header(rows)
-    head, body = rows[start], rows[start + 1 :]
-    columns, notes = _columns(head[1], body)
+    start, depth = _header(rows)
+    heads, body = rows[start : start + depth], rows[start + depth :]
+    columns, notes = _columns(_joined([row for _, row in heads]), body)
+    lines = _in_words([line for line, _ in heads])
     if start:
         titles = ", ".join(shown(str(cell), 40) for _, row in rows[:start] for cell in row if cell)
-        notes.insert(0, f"The columns' names were taken from line {head[0]}; above it: {titles}.")
+        notes.insert(0, f"The columns' names were taken from {lines}; above it: {titles}.")
+    elif depth > 1:
+        notes.insert(0, f"The columns' names were taken from {lines}.")
     records, problems = [], []
     for line, row in body:
         cells = _trimmed(row, len(columns))
@@ -33,9 +36,13 @@ def table_records(rows: Sequence[Cells], file: str) -> Found:
             values.pop("", None)
             records.append(SourceRecord(values, file, line))
         else:
-            found, expected = f"{len(cells)} cells", f"{len(columns)}, as in line {head[0]}"
+            found, expected = f"{len(cells)} cells", f"{len(columns)}, as in {lines}"
             problems.append(Problem("BAD_ROW", "row", found, expected, file, line))
     return Found(records, problems, notes, tuple(name for name in columns if name))
+
+
+def _in_words(lines: Sequence[int]) -> str:
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
 
 
 def _is_empty(cell: Any) -> bool:
@@ -46,14 +53,89 @@ def _is_blank(row: Sequence[Any]) -> bool:
     return all(map(_is_empty, row))
 
 
-def _header(rows: Sequence[Cells]) -> int:
-    """The place of the first row that names most of the columns; titles have a cell or two."""
+def _header(rows: Sequence[Cells]) -> tuple[int, int]:
+    """Return the place of the first row that names most of the columns, and the header's rows.
+
+    Titles have a cell or two. A header of two rows names groups in the first, and in the second
+    the columns of each; one that names a group alone, with rows right below, is a header as well.
+    """
     filled = [sum(not _is_empty(cell) for cell in row) for _, row in rows[: _TITLE_ROWS * 5]]
     usual = Counter(filled).most_common(1)[0][0]
     if usual < 2 or len(rows) < 3:
-        return 0
-    first = range(min(_TITLE_ROWS, len(filled) - 1))
-    return next((place for place in first if filled[place] >= max(2, 0.6 * usual)), 0)
+        return 0, 1
+    least = max(2, 0.6 * usual)
+    for place in range(min(_TITLE_ROWS, len(filled) - 1)):
+        if filled[place] < 2:  # a title
+            continue
+        depth, head = 1, rows[place][1]
+        while place + depth < len(rows) - 1 and _names_parts(head, rows[place + depth][1]):
+            depth += 1
+            head = _joined([row for _, row in rows[place : place + depth]])
+        named = sum(not _is_empty(cell) for cell in head)
+        groups = len(_groups(head))
+        if named >= least or (named + groups >= least and _is_row(rows[place + depth :])):
+            return place, depth
+    return 0, 1
+
+
+def _groups(head: Sequence[Any]) -> dict[int, int]:
+    """The place of a name by those of the blank cells behind it, for which it may stand too."""
+    groups, name = {}, -1
+    for place, cell in enumerate(head):
+        name = name if _is_empty(cell) else place
+        if _is_empty(cell) and name >= 0:
+            groups[place] = name
+    return groups
+
+
+def _names_parts(head: Sequence[Any], row: Sequence[Any]) -> bool:
+    """Whether a row has names for the columns of groups above it, and for no other columns."""
+    groups = _groups(head)
+    groups |= {name: name for name in groups.values()}
+    parts: dict[int, list[str]] = {}
+    for place, cell in enumerate(row):
+        if not _is_empty(cell) and cell != _at(head, place):
+            if place not in groups:
+                return False
+            parts.setdefault(groups[place], []).append(_name(cell))
+    return bool(parts) and all(len(set(part)) == len(part) > 1 for part in parts.values())
+
+
+def _is_row(rows: Sequence[Cells]) -> bool:
+    """Whether the first of rows is one as those below: it has a value that its column has again."""
+    first, *rest = [row for _, row in rows[: _TITLE_ROWS * 5]] or [()]
+    filled = [place for place, cell in enumerate(first) if not _is_empty(cell)]
+    again = [place for place in filled if any(_at(row, place) == first[place] for row in rest)]
+    return 0 < len(again) < len(filled)
+
+
+def _at(row: Sequence[Any], place: int) -> Any:
+    return row[place] if place < len(row) else None
+
+
+def _joined(heads: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return one name a column of a header of several rows: the lowest one.
+
+    The name of its group stands before it where it would not be unique, or is a number.
+    """
+    head, *lower = heads
+    for row in lower:
+        width = max(len(head), len(row))
+        group, names, parts = "", [], []
+        for place in range(width):
+            above, name = _at(head, place), _at(row, place)
+            group = group if _is_empty(above) else _name(above)
+            is_part = not _is_empty(name) and name != above
+            names.append(name if is_part else above)
+            parts.append((group, _name(name)) if is_part else None)
+        counts = Counter(_name(name) for name in names if not _is_empty(name))
+        for place, part in enumerate(parts):
+            if part and (label := part[1].strip(" .()[]")).isdecimal():
+                names[place] = f"{part[0]} {label}"
+            elif part and counts[part[1]] > 1:
+                names[place] = ".".join(part)
+        head = names
+    return list(head)
 
 
 def _columns(head: Sequence[Any], body: Sequence[Cells]) -> tuple[list[str], list[str]]:

@@ -30,7 +30,8 @@ from typing import Any
 import msgspec
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import digest_of, json_fault, whole_data
+from reelbench.base.files import digest_of, whole_data
+from reelbench.base.json_faults import json_fault
 from reelbench.base.limits import LimitError, decode_json
 from reelbench.base.progress import counted
 from reelbench.data.benchmark import BenchmarkError

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.base.files import json_fault
+from reelbench.base.json_faults import json_fault
 from reelbench.data.fields import found_as
 from reelbench.data.items import Problem, shown
 from reelbench.interop.csv_tables import (

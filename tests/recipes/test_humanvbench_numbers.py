@@ -133,6 +133,9 @@ class TestPoints:
         drawn = draw_points({f"a{n}": 12.0 for n in range(30)}, 1)
         assert sorted(drawn.values()) == [0] * 10 + [4] * 10 + [8] * 10
 
+    def test_thirds_that_are_one_second_in_a_forecast(self) -> None:
+        assert draw_points({"a": 1.0}, 1)["a"] in thirds(1.0)
+
 
 def test_whole_seconds_lie_in_the_clip() -> None:
     assert (whole(-0.4, 9.0), whole(3.6, 9.0), whole(10.6, 10.6)) == (0, 4, 10)

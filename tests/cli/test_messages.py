@@ -9,9 +9,9 @@ from support import reelbench
 BENCH, RANDOM = "{demo}/benchmark", "baseline:random"
 RUN = ["run", BENCH, "--model", RANDOM]
 MISTAKES: list[tuple[list[str], list[str]]] = [
-    (["rnu", BENCH], ["there is no command rnu: perhaps run"]),
-    (["lint", BENCH, "--fial-on", "high"], ["--fial-on", "perhaps --fail-on"]),
-    (["run", BENCH, "--modle", RANDOM, "--out", "out"], ["perhaps --model"]),
+    (["rnu", BENCH], ["there is no command 'rnu' (perhaps 'run')"]),
+    (["lint", BENCH, "--fial-on", "high"], ["--fial-on (perhaps '--fail-on')"]),
+    (["run", BENCH, "--modle", RANDOM, "--out", "out"], ["--modle (perhaps '--model')"]),
     (["judge", "scores", "--nothing-like-it"], ["invalid choice: 'scores'"]),
     ([*RUN, "--out", "{file}"], ["file is a file: name a folder in --out"]),
     ([*RUN, "--out", "{file}/deeper"], ["file is a file: name a folder in --out"]),
@@ -29,7 +29,7 @@ MISTAKES: list[tuple[list[str], list[str]]] = [
     (["make", "musebench", "--source", "{empty}", "--out", "out"], ["empty folder", "--source"]),
     (
         ["run", BENCH, "--model", "opena:gpt-5", "--out", "out"],
-        ["no model 'opena:gpt-5' (perhaps openai:gpt-5)"],
+        ["no model 'opena:gpt-5' (perhaps 'openai')"],
     ),
     (
         ["run", BENCH, "--model", "x.gguf", "--out", "out"],

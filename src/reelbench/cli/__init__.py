@@ -11,13 +11,14 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 from reelbench import __version__
 from reelbench.base.errors import ReelbenchError, extension_error
+from reelbench.base.spelling import perhaps
 
 __all__ = ["COMMANDS", "main"]
 
@@ -162,22 +163,15 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the options that words spell; end with status 2 where one is unknown."""
     parser = _parser(words)
     if words and not words[0].startswith("-") and words[0] not in COMMANDS:
-        parser.error(f"there is no command {words[0]}{_perhaps(words[:1], COMMANDS)}")
+        parser.error(f"there is no command {words[0]!r}{perhaps(words[0], COMMANDS)}")
     options, unknown = parser.parse_known_args(words)
     if unknown:
         has = getattr(options, "has", "")
         command = getattr(options, "command_parser", parser)
-        near = _perhaps(unknown, _FLAG.findall(command.format_help()))
-        command.error(f"unrecognized arguments: {' '.join(unknown)}{has}{near}")
+        flags = _FLAG.findall(command.format_help())
+        words = [f"{word}{perhaps(word.partition('=')[0], flags)}" for word in unknown]
+        command.error(f"unrecognized arguments: {' '.join(words)}{has}")
     return options
-
-
-def _perhaps(words: Sequence[str], known: Iterable[str]) -> str:
-    """Name the known words that unknown ones are probably misspellings of."""
-    from reelbench.base.spelling import closest_name  # which a right command needs not
-
-    near = [name for word in words if (name := closest_name(word.partition("=")[0], known))]
-    return f": perhaps {', '.join(near)}" if near else ""
 
 
 def _listed() -> str:

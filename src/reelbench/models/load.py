@@ -18,7 +18,7 @@ from reelbench.base.extensions import (
     registered,
     split_file,
 )
-from reelbench.base.spelling import closest_name
+from reelbench.base.spelling import perhaps
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, make_card, read_card
 from reelbench.models.cascade import members_of
@@ -117,10 +117,9 @@ def _card_named(name: str) -> Card:
     if not colon or not _is_known(backend):
         if name.endswith(".gguf"):
             raise ReelbenchError(_GGUF.format(rest or name, Path(rest or name).stem))
-        near = closest_name(backend, [*BACKENDS, *registered(GROUP)]) if colon else None
-        perhaps = f" (perhaps {near}:{rest})" if near else ""
+        near = perhaps(backend, [*BACKENDS, *registered(GROUP)]) if colon else ""
         raise ReelbenchError(
-            f"There is no model {name!r}{perhaps}; write backend:name with one of these backends: "
+            f"There is no model {name!r}{near}; write backend:name with one of these backends: "
             f"{_known_backends()} (for example baseline:random), or name a model's card, a file "
             "that ends in .yaml."
         )

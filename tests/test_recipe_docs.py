@@ -63,7 +63,7 @@ def instead(right: str, wrong: str) -> Callable[[str], str]:
         (instead("--until independence", "--until blindness"), "has no stage 'blindness'"),
         (instead("--model blind=", "--model deaf="), "does not name a role of cineaste"),
         (instead("--condition fps-0.1", "--condition fps-0.2"), "has no condition 'fps-0.2'"),
-        (instead("reelbench lint bench", "reelbench tidy bench"), "invalid choice: 'tidy'"),
+        (instead("reelbench lint bench", "reelbench tidy bench"), "there is no command 'tidy'"),
         (instead("`reelbench make`", "`reelbench create`"), "reelbench create: there is no such command"),
         (instead("`--without STAGE`", "`--minus STAGE`"), "there is no option --minus"),
         (instead("`--set veracity.keep_at=1.0`", "`--set veracity.share=1.0`"), "no parameter veracity.share"),

@@ -151,7 +151,9 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     recipe, left_out = _played(_shortened(recipe, order), role_models)
     lacking = missing_roles(recipe, role_models)
     if lacking:
-        raise ReelbenchError(lacking)
+        empty = [each for each in order.sources if each.is_dir() and not any(each.iterdir())]
+        faults = [f"{each} is an empty folder: name another in --source." for each in empty]
+        raise ReelbenchError("\n".join([*faults, lacking]))
     prompts = load_prompts(recipe.home, order.prompts, recipe.categories or None)
     found = _read_sources(recipe, order.sources)
     sources = _limited(found, order.limit, order.seed or 0)
@@ -178,10 +180,6 @@ def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
     if len(sources) > 1 and not recipe.several_sources:
         raise ReelbenchError(f"{recipe.name} takes one --source, not {len(sources)}.")
     for source in sources:
-        if source.is_dir() and not any(source.iterdir()):
-            raise ReelbenchError(
-                f"{source} is an empty folder: name one with sources of {recipe.name} in --source."
-            )
         if out.resolve().is_relative_to(source.resolve()):
             raise ReelbenchError(
                 f"{out} is inside {source}: name a folder outside of it with --out."

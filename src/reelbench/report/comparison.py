@@ -30,10 +30,11 @@ def pairs(scores: Scores) -> Table:
         key=lambda pair: [place[model] for model in pair["models"]],
     )
     apart = any(pair["both_answered"] for pair in ordered)
-    several = len({pair["items"] for pair in ordered}) > 1
+    whole = {row["all_items"] for row in scores["results"]}
+    partly = any(pair["items"] not in whole for pair in ordered)
     columns = ["Model", "Other model", "Difference, points", "95% interval", "SE", "p (Holm)"]
     columns += ["Different", "Items needed"]
-    columns += ["Items"] if several else []
+    columns += ["Items"] if partly else []
     columns += ["Answered", "Where both answered"] if apart else []
     rows = [
         [
@@ -44,7 +45,7 @@ def pairs(scores: Scores) -> Table:
             p_value(pair["p_holm"]),
             "yes" if pair["different"] else "no",
             "" if pair["needed_items"] is None else f"{pair['needed_items']:,}",
-            *([f"{pair['items']:,}"] if several else []),
+            *([f"{pair['items']:,}"] if partly else []),
             *(_where_both_answered(pair) if apart else ()),
         ]
         for pair in ordered

@@ -106,10 +106,10 @@ def _cell(part: Row, intervals: bool) -> str:
     """Write a share, with the number of items where that is not all."""
     if no_score(part):
         return ""
-    notes = list(filter(None, [partly_asked(part)]))
-    notes += [" to ".join(map(points, part["interval"]))] if intervals else []
+    interval = " to ".join(map(points, part["interval"])) if intervals else ""
+    notes = "; ".join(filter(None, [partly_asked(part), interval]))
     # From the counts: the share in the file is rounded already.
-    return points(part["correct"] / part["items"]) + (f" ({'; '.join(notes)})" if notes else "")
+    return points(part["correct"] / part["items"]) + (f" ({notes})" if notes else "")
 
 
 def _means(people: Row, tag: str, intervals: bool) -> list[str]:

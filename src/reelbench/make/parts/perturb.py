@@ -107,7 +107,8 @@ def to_rewrite(
     """
     free, kept, moved = list(lengths), list[str](), [*bad]
     for text in good:
-        own = next((each for each in free if _is_amid(len(text), *each)), None)
+        off = {each: abs(2 * len(text) - sum(each)) for each in free}  # twice, from the middle
+        own = next((each for each in free if off[each] <= _AMID * (each[1] - each[0])), None)
         if own:
             free.remove(own)
         (kept if own else moved).append(text)
@@ -115,10 +116,6 @@ def to_rewrite(
     order = sorted(range(len(moved)), key=lambda place: len(moved[place]))
     of_place = dict(zip(order, free, strict=True))
     return kept, [(text, of_place[place]) for place, text in enumerate(moved)]
-
-
-def _is_amid(count: int, low: int, high: int) -> bool:
-    return abs(2 * count - low - high) <= _AMID * (high - low)
 
 
 def _error_types(error_types: ErrorTypes, item: Item) -> Mapping[str, str]:

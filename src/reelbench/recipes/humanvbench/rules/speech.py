@@ -122,7 +122,8 @@ def _whole_sentences(transcript: Value) -> str:
     dropped, kept = transcript.get("dropped", []), transcript.get("segments", [])[:1]
     begun = any(word["start"] < segment["start"] for word in dropped for segment in kept)
     first = text.lstrip("\"'([")[:1]
-    start = 0 if (first.isupper() or first.isdecimal()) and not begun else ends[0] if ends else 0
+    begins = (first.isupper() or first.isdecimal()) and not begun
+    start = ends[0] if ends and not begins else 0
     return text[start : max([*ends, start])].strip()
 
 

@@ -133,7 +133,9 @@ def compare_sources(
     silent = [
         f"{' of '.join(entry.names()[1::-1])} answered nothing and is in no pair."
         for entry in entries
-        if entry.is_silent and (not models or entry.model in models)
+        if (not models or entry.model in models)
+        and (not conditions or entry.condition in conditions)
+        and entry.is_silent
     ]
     warnings = coverage_warnings(gaps, "--common compares only what both of a pair answered")
     return replace(compared, notes=(*compared.notes, *silent, *warnings))

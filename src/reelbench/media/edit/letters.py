@@ -79,9 +79,9 @@ def place_letters(
         if not track.letter:
             placed.append(track)
             continue
-        moments = np.union1d(
-            np.arange(track.times[0] - LINGER, track.times[-1] + LINGER, _STEP), track.times
-        )
+        begin, end = track.times[0] - LINGER, track.times[-1] + LINGER
+        steps = np.arange(begin, end, _STEP)  # by rounding, the last may lie past the end
+        moments = np.union1d(np.minimum(steps, end), track.times)
         own = track.at(moments)
         taken = [each.place.of(each.at(moments)) for each in placed if each.letter]
         taken += [

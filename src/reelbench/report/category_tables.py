@@ -128,8 +128,8 @@ def _mean(part: Row, intervals: bool) -> str:
 def _marks(rows: Sequence[Row], tag: str, values: Sequence[str], above: int) -> tuple[Marks, Marks]:
     """Return the cells of the best and of the second best of each column, as they are printed.
 
-    People do not compete, nor does what is no score or over other items than most. Where all are
-    equal, none is the best.
+    People do not compete, nor do results without a score, or over fewer items than the widest.
+    Where all are equal, none is the best.
     """
     best: Marks = set()
     second: Marks = set()

@@ -13,7 +13,7 @@ from reelbench.score.ablation import settings_that_differ
 from reelbench.score.compare import POWER_RULE
 from reelbench.score.coverage import (
     ASKED_PAIR_POLICY,
-    PAIR_POLICY,
+    POLICY,
     CoverageGap,
     Scope,
     coverage_warnings,
@@ -143,7 +143,7 @@ def compare_sources(
 
 _POLICIES: Mapping[Scope, str] = {
     "asked": ASKED_PAIR_POLICY,
-    "all": PAIR_POLICY,
+    "all": POLICY,
     "common": "only the items that both answered are compared",
 }
 

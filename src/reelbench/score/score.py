@@ -302,7 +302,7 @@ def _grades(
 def _results(
     benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, ItemOutcome]], scope: Scope
 ) -> tuple[list[ModelResult], list[Item]]:
-    """Return the results, each on the items it is scored on, and all that any may be scored on."""
+    """Return the results, each on its own scored items, and all items that may be scored."""
     closed = [item for item in benchmark.items if item.kind != "open"]
     opened = [item for item in benchmark.items if item.kind == "open"]
     results = [
@@ -312,7 +312,7 @@ def _results(
     if scope == "common":
         results = on_common_items(results)
     scored = [*results[0].items, *results[0].opened] if results else []
-    if scope == "asked":  # of people, what they answered decides
+    if scope == "asked":  # people are scored on what they answered, see `people`
         results = [r if is_person(r.model) else r.on(r.answers) for r in results]
     return results, scored
 

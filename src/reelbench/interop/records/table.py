@@ -76,7 +76,7 @@ def _header(rows: Sequence[Cells]) -> tuple[int, int, Sequence[Any]]:
 
 
 def _groups(head: Sequence[Any]) -> dict[int, int]:
-    """The place of a name by those of the blank cells behind it, for which it may stand too."""
+    """For each blank cell behind a name, the place of that name, which may stand for it too."""
     groups, name = {}, -1
     for place, cell in enumerate(head):
         name = name if _is_empty(cell) else place
@@ -99,7 +99,7 @@ def _names_parts(head: Sequence[Any], row: Sequence[Any]) -> bool:
 
 
 def _is_row(rows: Sequence[Cells]) -> bool:
-    """Whether the first of rows is one as those below: it has a value that its column has again."""
+    """Whether the first row is one of data: some of its values, not all, come again below."""
     first, *rest = [row for _, row in rows[: _TITLE_ROWS * 5]] or [()]
     filled = [place for place, cell in enumerate(first) if not _is_empty(cell)]
     again = [place for place in filled if any(_at(row, place) == first[place] for row in rest)]

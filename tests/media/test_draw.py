@@ -61,6 +61,12 @@ def test_it_is_there_in_its_time_only(tmp_path: Path) -> None:
     assert not any(there for time, there in shown.items() if time < 0.8 or time > 2.2)
 
 
+@pytest.mark.parametrize("end", [5.05, 6.25, 6.75])  # steps from the start land just past the end
+def test_a_letter_finds_its_place_however_long_its_track_is(end: float) -> None:
+    (placed,) = place_letters([BoxTrack((0.25, end), (SIDE, SIDE), "A")], [], (WIDTH, HEIGHT))
+    assert placed.place.size >= 12
+
+
 def test_it_moves_between_its_times(tmp_path: Path) -> None:
     there = (160.0, 80.0, 220.0, 160.0)
     frames = marked(tmp_path, BoxTrack((0.0, 2.0), (SIDE, there)))

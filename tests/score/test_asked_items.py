@@ -150,6 +150,13 @@ class TestSilentModel:
         said = capsys.readouterr()
         assert "silent" not in said.out
         assert "silent of p.jsonl answered nothing and is in no pair." in said.err
+        rows = (tmp_path / "p.jsonl").read_text().splitlines()
+        silent = [json.loads(row) for row in rows if json.loads(row)["model"] == "silent"]
+        more = [json.dumps(row | {"condition": "other"}) for row in silent]
+        (tmp_path / "p.jsonl").write_text("\n".join([*rows, *more]))
+        words = ("--benchmark", tmp_path / "b", "--condition", "protocol")
+        assert run_here("compare", tmp_path / "p.jsonl", *words) == 0
+        assert capsys.readouterr().err.count("answered nothing") == 1  # not of other conditions
 
 
 @pytest.mark.parametrize(("count", "best"), [(14, "80.0%"), (16, "86.7%")])

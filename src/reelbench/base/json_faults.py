@@ -6,7 +6,7 @@ import re
 _ENDINGS = {"{": "}", "[": "]"}
 _OPENED = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
-# What Python says, what stands at the place, and what is wrong: the first that fits.
+# Python's message, the text at the place, and what is wrong: the first row that fits counts.
 _FAULTS = (
     ("Unterminated string", "", "a text whose quote is not closed"),
     ("Invalid control", "", "a line break or tab within a text instead of \\n or \\t"),
@@ -52,7 +52,7 @@ def json_fault(error: json.JSONDecodeError) -> tuple[str, int, int]:
 
 
 def _ending(text: str) -> str:
-    """What is missing at the end of JSON that was cut off."""
+    """Return what is missing at the end of JSON that was cut off."""
     opened: list[str] = []
     for sign in _OPENED.findall(text):
         if sign in _ENDINGS:

@@ -7,7 +7,7 @@ there is, anywhere, of work that nobody can count: every command says at least t
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -27,6 +27,12 @@ class Advance(Protocol):
 def counted(number: int, thing: str, things: str = "") -> str:
     """Return a number with its noun, such as "1 item" or "2,000 items"."""
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def some_of(names: Sequence[str], most: int = 10) -> str:
+    """Return the first few names as text, with the number of the others."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def megabytes(size: int) -> str:

@@ -34,7 +34,7 @@ _MOST_KEPT = 400 * 2**20
 # anew, page by page: that takes as long as the work on it. It gets to these numbers itself, late.
 # Who has set them knows better.
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**26)}
-# Where libraries look, when they are loaded, for how many threads to start: OpenMP (PyTorch and
+# What libraries read when they are loaded: how many threads to start. For OpenMP (PyTorch and
 # CTranslate2 use it), OpenBLAS (NumPy), MKL, BLIS, Accelerate, numexpr and OpenCV.
 _THREAD_SETTINGS = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -52,7 +52,7 @@ def cores() -> int:
 
 
 def thread_settings(threads: int) -> dict[str, str]:
-    """Return the environment of a process whose libraries start at most so many threads each.
+    """Return the environment of a process whose libraries start at most ``threads`` threads each.
 
     Processes that each start a thread for every core wait for one another, and spin meanwhile.
     A lower number that the user has set stays; OMP_NUM_THREADS counts where no other name is set.

@@ -120,25 +120,22 @@ def _failed(options: argparse.Namespace, error: Exception) -> int:
 
 def _os_error(options: argparse.Namespace, error: OSError) -> str:
     """Return a sentence about a file that cannot be used, with the flag that named it."""
-    name = error.filename2 or error.filename
+    name, reason = error.filename2 or error.filename, error.strerror or str(error)
     if not isinstance(name, str | Path):
-        return f"{error.strerror or error}."
-    path = Path(name)
-    kind = _WRONG_KIND.get(error.errno or 0)
+        return f"{reason}."
+    path, kind = Path(name), _WRONG_KIND.get(error.errno or 0)
     if kind is None:
-        return f"{path}: {error.strerror or error}."
+        return f"{path}: {reason}."
     if kind == _A_FOLDER:  # which of its parts is a file
         path = next((part for part in (path, *path.parents) if part.is_file()), path)
-    flags = set(_FLAG.findall(options.command_parser.format_help()))
-    for option, value in vars(options).items():
-        flag = f"--{option.replace('_', '-')}"
-        if (
-            flag in flags
-            and isinstance(value, Path)
-            and value.resolve().is_relative_to(path.resolve())
-        ):
-            return f"{path} {kind} in {flag}."
-    return f"{path} {kind}."
+    flags = {
+        f"--{option.replace('_', '-')}"
+        for option, value in vars(options).items()
+        if isinstance(value, Path) and value.resolve().is_relative_to(path.resolve())
+    }
+    known = _FLAG.findall(options.command_parser.format_help())
+    flag = next((f" in {flag}" for flag in known if flag in flags), "")
+    return f"{path} {kind}{flag}."
 
 
 def _broke(command: str, error: Exception) -> int:

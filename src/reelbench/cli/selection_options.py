@@ -35,9 +35,8 @@ def add_scope_options(parser: argparse.ArgumentParser, doing: str, who: str, whe
     """Declare over which items a model is scored; ``who`` must have answered the common ones."""
     group = parser.add_argument_group("which of them count").add_mutually_exclusive_group()
     ways = {
-        "asked": f"{doing} the items that each model was asked, a call that failed among them "
-        "(default)",
-        "all": f"{doing} all items, those that a model was not asked as wrong{where}",
+        "asked": f"{doing} the items that each model was asked, failed calls included (default)",
+        "all": f"{doing} all items; one that a model was not asked counts as wrong{where}",
         "common": f"{doing} only items that {who} answered{where}",
     }
     for scope, words in ways.items():

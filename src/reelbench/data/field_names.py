@@ -75,7 +75,7 @@ def _slips(record: Mapping[str, Json], known: Sequence[str]) -> Iterator[tuple[s
 
 @lru_cache(maxsize=65536)
 def _slip_of(name: str, known: Sequence[str]) -> str:
-    """The field that a name is but for one typing error; "answers" is a word of its own."""
+    """The field that is one typing error away; none for "answers", which is a word of its own."""
     name = name.casefold()
     near = [each for each in known if len(each) > 3 and edit_distance(name, each) == 1]
     return "" if not near or name.startswith(near[0]) or near[0].startswith(name) else near[0]

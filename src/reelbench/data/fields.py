@@ -1,6 +1,6 @@
 """Checks the fields of a record that a person wrote against rules, and lists all faults."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from reelbench.base.spelling import closest_name
@@ -51,6 +51,11 @@ def line_of(name: str, lines: Mapping[str, int]) -> int:
     while name not in lines and "." in name:
         name = name.rpartition(".")[0]
     return lines.get(name, 0)
+
+
+def one_of(names: Collection[str]) -> Rule:
+    """Return the rule of a field that may be left out and has one of some values."""
+    return False, lambda value: value in names, f"one of {', '.join(names)}"
 
 
 def is_text(value: Any) -> bool:

@@ -6,6 +6,7 @@ what its fields may hold, is in ``item_rules.py``.
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, get_args
 
@@ -59,6 +60,13 @@ def freeze(value: Json) -> Json:
     if isinstance(value, list | tuple):
         return tuple([v if type(v) in _LEAVES else freeze(v) for v in value])
     return value
+
+
+def thaw(value: Json) -> Json:
+    """Return frozen data as the dicts and lists that YAML knows."""
+    if isinstance(value, Mapping):
+        return {name: thaw(part) for name, part in value.items()}
+    return [thaw(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 class Media(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text, line_of
-from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
+from reelbench.data.items import NOTHING, Json, Problem, freeze, shown, thaw
 from reelbench.data.table_rules import are_texts, is_mapping, table_faults
 
 METRICS = ("accuracy",)
@@ -78,14 +78,7 @@ class Manifest:
 
     def to_yaml(self) -> str:
         """Return the text of a ``benchmark.yaml`` with this content."""
-        return yaml.safe_dump(_plain(self.to_record()), sort_keys=False, allow_unicode=True)
-
-
-def _plain(value: Json) -> Json:
-    """Return frozen data as the dicts and lists that YAML knows."""
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
+        return yaml.safe_dump(thaw(self.to_record()), sort_keys=False, allow_unicode=True)
 
 
 def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from reelbench.data.items import LETTERS, Span
 
-TO_REPLACE = "Replace this by"  # how the texts begin that a new benchmark has for its author
+TO_REPLACE = "Replace this by"  # the beginning of texts that a new benchmark leaves to its author
 LAST_FRAME = 0.1  # seconds by which a playhead may stand behind the last frame
 
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)(?:n['’]t)?"

@@ -104,8 +104,7 @@ def _missing_media(
 ) -> Iterator[str]:
     """Yield a warning where models need media that are missing; raise where all of them are."""
     named = {medium.path for item in benchmark.items for medium in item.media}
-    unread = sorted(path for path in named if digests[path] is None)
-    missing = [path for path in unread if not (benchmark.root / path).exists()]
+    missing = sorted(p for p in named if digests[p] is None and not (benchmark.root / p).exists())
     shown = [c.protocol.modalities for c in conditions]
     needing = [
         model.card.name
@@ -116,7 +115,8 @@ def _missing_media(
         return
     what = (
         f"{len(missing):,} of {len(named):,} media files are missing (the first: "
-        f"{benchmark.root / missing[0]}), and {', '.join(needing)} cannot answer without"
+        f"{benchmark.root / missing[0]}), and {', '.join(needing)} cannot answer without "
+        "them"
     )
     put_there = f"put them below {benchmark.root}, or import again with --media FOLDER"
     if len(missing) == len(named) and len(needing) == len(models):

@@ -73,7 +73,7 @@ def points(
     number: int,
     joined: bool = False,
 ) -> dict[str, Any]:
-    """Accuracies with their intervals, as points or as a line; of what was not asked, none."""
+    """Accuracies with their intervals, as points or as a line; none for what was not asked."""
     shape = marker(number)
     known = [(v, c) for v, c in zip(values, cells, strict=True) if c["accuracy"] is not None]
     values, cells = [value for value, _ in known], [cell for _, cell in known]

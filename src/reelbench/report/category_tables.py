@@ -106,10 +106,10 @@ def _cell(part: Row, intervals: bool) -> str:
     """Write a share, with the number of items where that is not all."""
     if no_score(part):
         return ""
-    notes = list(filter(None, [partly_asked(part)]))
-    notes += [" to ".join(map(points, part["interval"]))] if intervals else []
+    interval = " to ".join(map(points, part["interval"])) if intervals else ""
+    notes = "; ".join(filter(None, [partly_asked(part), interval]))
     # From the counts: the share in the file is rounded already.
-    return points(part["correct"] / part["items"]) + (f" ({'; '.join(notes)})" if notes else "")
+    return points(part["correct"] / part["items"]) + (f" ({notes})" if notes else "")
 
 
 def _means(people: Row, tag: str, intervals: bool) -> list[str]:
@@ -128,8 +128,8 @@ def _mean(part: Row, intervals: bool) -> str:
 def _marks(rows: Sequence[Row], tag: str, values: Sequence[str], above: int) -> tuple[Marks, Marks]:
     """Return the cells of the best and of the second best of each column, as they are printed.
 
-    People do not compete, nor does what is no score or over other items than most. Where all are
-    equal, none is the best.
+    People do not compete, nor do results without a score, or over fewer items than the widest.
+    Where all are equal, none is the best.
     """
     best: Marks = set()
     second: Marks = set()

@@ -17,7 +17,7 @@ from reelbench.base.files import digest_of
 from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.failure_types import MARK
-from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
+from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text, one_of
 from reelbench.data.items import KINDS, shown
 from reelbench.interop.mmou.taxonomy import LISTS
 from reelbench.interop.musebench.taxonomy import CATEGORIES, SUBDOMAINS
@@ -213,10 +213,6 @@ def _sample(value: Any) -> Sample:
     return Sample(0.0, value["count"], value.get("per", ""))
 
 
-def _one_of(names: tuple[str, ...]) -> Rule:
-    return False, lambda value: value in names, f"one of {', '.join(names)}"
-
-
 def _whole(least: int, most: int = 10**6) -> Rule:
     def right(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
@@ -268,17 +264,17 @@ _FLAG: Rule = (False, _is_flag, "true or false")
 _SAMPLE: Rule = (False, _is_sample, "a share from 0 to 1, or {count: 90, per: TAG}")
 _TEXTS: Rule = (False, _are_texts, "a list of texts, each once")
 _RULES: dict[str, Rule] = {
-    "page": (True, *_one_of(PAGES)[1:]),
+    "page": (True, *one_of(PAGES)[1:]),
     "title": (False, is_text, "a title"),
-    "items": _one_of(ITEM_SOURCES),
+    "items": one_of(ITEM_SOURCES),
     "stage": (False, is_text, "the name of a recipe's stage where candidates wait"),
     "where": (False, _is_filter, "a mapping of tags to lists of values"),
     "instructions": (False, is_text, "a text"),
-    "role": _one_of(ROLES),
+    "role": one_of(ROLES),
     "reviewers": _whole(1, 100),
     "per_day": _whole(0),
     "per_day_with": _TEXTS,
-    "watch": _one_of(("full",)),
+    "watch": one_of(("full",)),
     "expertise": (False, is_text, "the name of a tag"),
     "sample": _SAMPLE,
     "show": (False, _are_entries, "a list of entries of items, such as context.intent"),
@@ -290,15 +286,15 @@ _RULES: dict[str, Rule] = {
     "evidence": _FLAG,
     "checks": (False, lambda v: _are_texts(v) and set(v) <= set(CHECKS), f"some of {CHECKS}"),
     "questions": (False, _are_counts, "a list of {up_to: SECONDS, least: COUNT}"),
-    "agree": _one_of(("all", "majority")),
+    "agree": one_of(("all", "majority")),
     "author_agrees": _FLAG,
-    "dispute": _one_of(DISPUTES),
+    "dispute": one_of(DISPUTES),
     "failure_tags": _TEXTS,
     "open_types": _FLAG,
     "written_answers": _FLAG,
     "rounds": _whole(0, 100),
     "axes": (False, _is_mapping, "a mapping of names to {lowest, highest, anchors}"),
-    "weights": _one_of(tuple(WEIGHTS)),
+    "weights": one_of(tuple(WEIGHTS)),
     "calibration": _SAMPLE,
     "back": _FLAG,
     "shuffle": _FLAG,

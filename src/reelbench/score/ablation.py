@@ -115,15 +115,15 @@ def _model(
 ) -> dict[str, Any]:
     rows = [scored[model, name] for name in names]
     given = [answers[model, name] for name in names]
-    alike = all(each.keys() == given[0].keys() for each in given)
+    same_items = all(each.keys() == given[0].keys() for each in given)
     best = max(rows, key=lambda row: row["accuracy"])
     return {
         "model": model,
         "accuracy": [row["accuracy"] for row in rows],
         "interval": [row["interval"] for row in rows],
-        # Of other items each, no condition is the best.
-        **({} if alike else {"items": [row["items"] for row in rows]}),
-        "best": best["condition"] if alike else None,
+        # Where they were asked different items, no condition is the best.
+        **({} if same_items else {"items": [row["items"] for row in rows]}),
+        "best": best["condition"] if same_items else None,
         "same_answers": _same(given),
     }
 

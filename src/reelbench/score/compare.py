@@ -13,7 +13,7 @@ from scipy import special
 from reelbench.base.errors import ReelbenchError
 from reelbench.score.coverage import (
     ASKED_PAIR_POLICY,
-    PAIR_POLICY,
+    POLICY,
     BothAnswered,
     CoverageGap,
     coverage_warnings,
@@ -135,14 +135,14 @@ class Comparison:
     videos: int
     asked_alike: bool  # whether all models were asked the same items
     models: tuple[Standing, ...]
-    pairs: tuple[Pair, ...]  # by name; of models without a common item there is none
+    pairs: tuple[Pair, ...]  # by name; models without a common item make none
 
     def to_record(self) -> dict[str, Any]:
         """Return what goes into a file."""
         return {
             "items": self.items,
             "videos": self.videos,
-            "policy": PAIR_POLICY if self.asked_alike else ASKED_PAIR_POLICY,
+            "policy": POLICY if self.asked_alike else ASKED_PAIR_POLICY,
             "method": METHOD,
             "rank_rule": RANK_RULE if self.asked_alike else ASKED_RANK_RULE,
             "letter_rule": LETTER_RULE,
@@ -239,7 +239,7 @@ class _Models:
 
 @dataclass(frozen=True, slots=True)
 class _PairFacts:
-    """What is known of two models on some items, the first less the second."""
+    """The difference of two models on some items, the first less the second, and its errors."""
 
     items: int
     videos: int

@@ -13,7 +13,7 @@ from reelbench.score.ablation import settings_that_differ
 from reelbench.score.compare import POWER_RULE
 from reelbench.score.coverage import (
     ASKED_PAIR_POLICY,
-    PAIR_POLICY,
+    POLICY,
     CoverageGap,
     Scope,
     coverage_warnings,
@@ -133,7 +133,9 @@ def compare_sources(
     silent = [
         f"{' of '.join(entry.names()[1::-1])} answered nothing and is in no pair."
         for entry in entries
-        if entry.is_silent and (not models or entry.model in models)
+        if (not models or entry.model in models)
+        and (not conditions or entry.condition in conditions)
+        and entry.is_silent
     ]
     warnings = coverage_warnings(gaps, "--common compares only what both of a pair answered")
     return replace(compared, notes=(*compared.notes, *silent, *warnings))
@@ -141,7 +143,7 @@ def compare_sources(
 
 _POLICIES: Mapping[Scope, str] = {
     "asked": ASKED_PAIR_POLICY,
-    "all": PAIR_POLICY,
+    "all": POLICY,
     "common": "only the items that both answered are compared",
 }
 

@@ -19,9 +19,8 @@ POLICY = "an item without an answer counts as wrong"
 ASKED_POLICY = "each model is scored on the items that it was asked, and " + POLICY
 ALL_POLICY = "all items are scored, and one without an answer counts as wrong, asked or not"
 COMMON_POLICY = "only the {} of {} items that every model answered are scored"
-PAIR_POLICY = "an item that a model did not answer counts as wrong"
 COMMON_PAIR_POLICY = "only the items that all models answered are compared"
-ASKED_PAIR_POLICY = "each pair is compared on the items that both were asked; " + PAIR_POLICY
+ASKED_PAIR_POLICY = "each pair is compared on the items that both were asked; " + POLICY
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class BothAnswered:
 
 
 def no_score(row: Mapping[str, Any]) -> str:
-    """Return why a result has no score: no call came back, or none was made; empty where it has."""
+    """Return why a result has no score: no call was made, or none came back; empty if it has."""
     if not row["items"]:
         return "no score: not asked"
     failed = f"no score: {row['failed']:,} of {row['items']:,} failed"
@@ -56,13 +55,13 @@ def partly_asked(row: Mapping[str, Any]) -> str:
 
 
 def best_case(row: Mapping[str, Any]) -> str:
-    """Return the accuracy if all calls that failed had been answered rightly; empty if none did."""
+    """Return the accuracy if all failed calls had been answered rightly; empty if none failed."""
     known = row["failed"] and not no_score(row)
     return percent((row["correct"] + row["failed"]) / row["items"]) if known else ""
 
 
 def asked_in_words(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence on the results that are over a part of the items, by how many these are."""
+    """Return a sentence for each number of items that results are over, where that is not all."""
     parts: dict[str, list[str]] = {}
     for row in rows:
         if (part := partly_asked(row)) and not no_score(row):
@@ -85,7 +84,7 @@ _ENDS = {
 def unanswered_in_words(row: Mapping[str, Any]) -> str:
     """Return how many questions of a result have no answer, by reason; empty where all have one.
 
-    Where calls failed, also what the accuracy would be at most if they had not.
+    Where calls failed, the best possible accuracy stands behind.
     """
     in_words = row["refused_in_words"]
     refused = row["statuses"].get("refused", 0) + in_words

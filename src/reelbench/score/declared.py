@@ -173,24 +173,33 @@ class _Means:
         }
 
     def _covered(self, row: TableRow | None, column: TableColumn) -> set[str]:
-        names = column.parts if column.is_mean else [column.name]
-        parts = [self.declared.columns[name] for name in names]
         if row is None:
             return set()
         return {
             item
-            for part in parts
+            for part in self._columns(column)
             for item in row.covered(
                 part.items, part.metric if part.metric in METRICS else "precision"
             )
         }
 
-    def _parts(self, place: int, column: TableColumn) -> list[ColumnValue]:
-        """The values that a mean is of, if it is known: a mean of columns is of all of them."""
+    def _columns(self, column: TableColumn) -> list[TableColumn]:
+        """The columns that a mean of columns is of; another column alone."""
         names = column.parts if column.is_mean else [column.name]
-        keys = [(place, name) for name in names]
-        there = all(key in self.values for key in keys)
-        return [self.values[key] for key in keys] if there else []
+        return [self.declared.columns[name] for name in names]
+
+    def _parts(
+        self, place: int, column: TableColumn, items: Collection[str] | None = None
+    ) -> list[ColumnValue]:
+        """The values that a mean is of, over all or some of the items; empty if one has none."""
+        found = []
+        for part in self._columns(column):
+            value = self.values.get((place, part.name))
+            if items is not None and (row := self._row(place, part)):
+                some = replace(part, items=[item for item in part.items if item.id in items])
+                value = column_value(row, some, self.clusters)
+            found.append(value)
+        return [value for value in found if value] if all(found) else []
 
     def _sureness(
         self, place: int, column: TableColumn, parts: Sequence[ColumnValue]
@@ -215,22 +224,10 @@ class _Means:
         parts = [self._parts(*side) for side in sides]
         covered = [self._covered(self._row(*side), side[1]) for side in sides]
         if column.items == other.items and covered[0] != covered[1]:
-            parts = [self._parts_on(*side, covered[0] & covered[1]) for side in sides]
+            parts = [self._parts(*side, covered[0] & covered[1]) for side in sides]
         if not all(parts):
             return None
         return difference_of(*([part.units for part in side] for side in parts))
-
-    def _parts_on(
-        self, place: int, column: TableColumn, items: Collection[str]
-    ) -> list[ColumnValue]:
-        """The values that a mean is of, on some of the items alone; empty if one has none."""
-        found = []
-        for name in column.parts if column.is_mean else [column.name]:
-            part = self.declared.columns[name]
-            row = self._row(place, part)
-            some = replace(part, items=[item for item in part.items if item.id in items])
-            found.append(row and column_value(row, some, self.clusters))
-        return [value for value in found if value] if all(found) else []
 
     def _base(self, place: int) -> int | None:
         """The row under the condition that the table's others are held against."""

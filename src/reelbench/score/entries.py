@@ -1,7 +1,7 @@
 """What is held against each other: a model under a condition, in a run or a file of predictions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from reelbench.evaluate.folder import benchmark_among, read_run
 from reelbench.score.coverage import Scope
 from reelbench.score.paired import PairedResult, paired
 from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
-from reelbench.score.results import ModelResult, on_asked_items, with_answers
+from reelbench.score.results import ModelResult, with_answers
 from reelbench.score.score import main_condition
 
 
@@ -61,8 +61,8 @@ class ResultEntry:
         outcomes = self.source.outcomes[self.model, self.condition]
         result = ModelResult(self.model, self.condition, items, (), items, outcomes)
         if scope == "common":
-            return replace(result, items=[item for item in items if result.answered(item)])
-        return on_asked_items(result) if scope == "asked" else result
+            return result.on({item.id for item in items if result.answered(item)})
+        return result.on(result.answers) if scope == "asked" else result
 
     @property
     def is_silent(self) -> bool:

@@ -19,8 +19,8 @@ from reelbench.score.rounding import rounded
 
 Answer = frozenset[str]  # letters
 ANSWERS_POLICY = (
-    "everything about an item is over the models that answered it: who was not asked, whose call "
-    "failed, who refused or cannot be read is left out (the share of these is `unanswered`)"
+    "everything about an item is over the models that answered it: those that were not asked, "
+    "failed, refused or cannot be read are left out (`unanswered` is their share)"
 )
 BAND = 0.32  # HumanVBench, appendix E: good distractors draw 1 to 8 of 25 models
 
@@ -85,7 +85,7 @@ class ItemFacts:
     """Difficulty, discrimination and choices of one item."""
 
     id: str
-    difficulty: float | None  # the share that is right of those that answered: 1 is easy
+    difficulty: float | None  # the share right of the models that answered: 1 is easy
     discrimination: float | None  # correlation with the share right of the rest; None: no variation
     unanswered: float | None  # the share of models without an answer
     chosen: Mapping[str, int]  # how many models chose each option
@@ -143,7 +143,7 @@ class Distractors:
 
     histogram: tuple[int, ...]  # at n: how many distractors were chosen by n models
     chosen_share: float | None  # of the distractors, those that at least one model chose
-    band_share: float | None  # those that some, but at most 32 % of who answered the item chose
+    band_share: float | None  # those chosen by some, but at most 32 % of the models that answered
     never: tuple[tuple[str, str], ...]  # item and letter of those that no model chose
 
     def to_record(self) -> dict[str, Any]:

@@ -36,8 +36,8 @@ def judge_orders(
 
     Judges are held against each other under one condition and rubric, over the models that all of
     them graded, on items that all these models were asked and that count for all judges
-    (``open_shares``): the replies that all of them graded, and as 0 what has no reply. Means go
-    from 0 to 1. People are left out: it is models that are ranked.
+    (``open_shares``): the replies that all of them graded, and 0 for a question without one. Means
+    go from 0 to 1. People are left out: it is models that are ranked.
     """
     named_in = {key[:2] for key in graded}
     models = [

@@ -26,7 +26,7 @@ def summed_up(
 ) -> dict[str, Any]:
     """Return the means of grades, alone and with closed items; and judges compared.
 
-    ``opened`` are the open items of which each model may have been asked a part.
+    ``opened`` are the open items; a model may have been asked a part of them.
     """
     known = {(result.model, result.condition): result for result in results}
     rows = []

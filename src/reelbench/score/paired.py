@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from reelbench.score.compare import Pair, compare_two, holm
-from reelbench.score.metrics import METRICS
 from reelbench.score.results import ModelResult
 from reelbench.score.rounding import rounded
 
@@ -48,15 +47,11 @@ def paired(
     first: ModelResult, second: ModelResult, clusters: Mapping[str, int]
 ) -> PairedResult | None:
     """Hold two results against each other on the items that both are scored on; None without."""
-    shared = {item.id for item in second.items}
-    items = [item for item in first.items if item.id in shared]
+    items = first.on({item.id for item in second.items}).items
     if not items:
         return None
-    results = [replace(each, items=items) for each in (first, second)]
-    table = np.stack([each.credits(METRICS["accuracy"]) for each in results])
+    table = np.stack([replace(each, items=items).exact() for each in (first, second)])
     right = table == 1
-    for row, result in zip(table, results, strict=True):
-        row[[not result.answered(item) for item in items]] = np.nan
     videos = [clusters[item.id] for item in items]
     # Names of their own: the two may be the same model.
     pair = replace(compare_two(("first", "second"), table, videos), first="", second="")

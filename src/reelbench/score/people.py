@@ -6,7 +6,6 @@ who left closed items out is not held against models that answered all, and is i
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import fsum
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
@@ -41,14 +40,12 @@ def without_partial_people(results: Sequence["ModelResult"]) -> list["ModelResul
 
 def on_what_people_answered(results: Sequence["ModelResult"]) -> list["ModelResult"]:
     """Return results, those of people on the items alone that they answered."""
-    return [_on_answered(each) if is_person(each.model) else each for each in results]
-
-
-def _on_answered(result: "ModelResult") -> "ModelResult":
-    items, opened = (
-        [item for item in some if result.answered(item)] for some in (result.items, result.opened)
-    )
-    return replace(result, items=items, opened=opened)
+    return [
+        each.on({item.id for item in each.everything if each.answered(item)})
+        if is_person(each.model)
+        else each
+        for each in results
+    ]
 
 
 def humans(

@@ -61,7 +61,7 @@ class ItemOutcome:
 
     @property
     def asked(self) -> bool:
-        """Whether the item was asked, be it that the call failed: over budget, none was made."""
+        """Whether a call was made for the item, even one that failed; over budget, none is made."""
         return any(turn.status != "over_budget" for turn in self.turns)
 
     @property

@@ -269,15 +269,18 @@ class _Sheet:
             self.read_wide(subject if subject else "" if "" in names[:1] else None, names, rows)
 
     def long_columns(self, known: Mapping[str, str], rows: Rows) -> tuple[str, str] | None:
-        """Return the columns of the rater and the rating, where a row has one rating."""
-        columns = {}
-        for names in (RATER_NAMES, RATING_NAMES):
-            found = [known[name] for name in names if name in known]
-            columns[names[0]] = found[0] if len(found) == 1 or names[0] in known else ""
-        who, what = columns["rater"], columns["rating"]
-        rates = all(self.scale.place(_name(row.get(who))) is not None for _, row in rows)
-        is_plain = {"rater", "rating"} <= set(known)
-        return (who, what) if who and what and (is_plain or not rates) else None
+        """Return the columns of the rater and the rating; None where raters are the columns."""
+        if {"rater", "rating"} <= known.keys():
+            return known["rater"], known["rating"]
+        raters, ratings = (
+            [known[name] for name in (names[:1] if names[0] in known else names) if name in known]
+            for names in (RATER_NAMES, RATING_NAMES)
+        )
+        if len(raters) != 1 or len(ratings) != 1:
+            return None
+        # Where everything under "annotator" is a rating, that is the name of a rater.
+        rates = all(self.scale.place(_name(row.get(raters[0]))) is not None for _, row in rows)
+        return None if rates else (raters[0], ratings[0])
 
     def read_long(self, subject: str, rater: str, rating: str, rows: Rows) -> None:
         for number, row in rows:
@@ -325,8 +328,8 @@ class _Sheet:
     def finish(self) -> Ratings:
         """Return the table, unless something was wrong."""
         raters = {who for (_, who), code in self.cells.items() if code != _NONE}
-        rating = {who for (_, who), code in self.cells.items()}
-        if none := [who for who in self.raters if who not in rating]:
+        readable = {who for _, who in self.cells}
+        if none := [who for who in self.raters if who not in readable]:
             expected = "a column for each rater, or item, rater and rating with one rating a row"
             self.refuse(1, "header", f"no rating under {', '.join(map(shown, none))}", expected)
         if not self.problems and not self.subjects:

@@ -1,7 +1,7 @@
 """The results of each model: every metric over all items and each group, with its interval."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
@@ -51,6 +51,16 @@ class ModelResult:
             return outcome is not None and outcome.answer is not None
         return any(turn.replied for turn in outcome.turns)
 
+    def on(self, items: Collection[str]) -> "ModelResult":
+        """Return the same result, scored on some of its items alone."""
+        some, opened = ([i for i in own if i.id in items] for own in (self.items, self.opened))
+        return replace(self, items=some, opened=opened)
+
+    def exact(self) -> NDArray[np.float64]:
+        """Which scored items were answered exactly right: 1 or 0, NaN without an answer."""
+        answered = [self.answered(item) for item in self.items]
+        return np.where(answered, self.credits(METRICS["accuracy"]), np.nan)
+
     def credits(self, metric: Metric) -> NDArray[np.float64]:
         """What each scored item's answer is worth."""
         answers = {
@@ -93,15 +103,6 @@ class ModelResult:
         }
 
 
-def on_asked_items(result: ModelResult) -> ModelResult:
-    """Return a result on the items alone that were asked."""
-    items, opened = (
-        [item for item in some if (each := result.outcomes.get(item.id)) and each.asked]
-        for some in (result.items, result.opened)
-    )
-    return replace(result, items=items, opened=opened)
-
-
 def with_answers(results: Sequence[ModelResult]) -> list[ModelResult]:
     """Return the results that have an answer to a closed item: the others cannot be compared."""
     return [result for result in results if any(map(result.answered, result.items))]
@@ -120,14 +121,7 @@ def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
             f"No item was answered by every model; {fewest.model} answered the fewest, under "
             f"{fewest.condition}: leave it out, or score without --common."
         )
-    return [
-        replace(
-            result,
-            items=[item for item in result.items if item.id in common],
-            opened=[item for item in result.opened if item.id in common],
-        )
-        for result in results
-    ]
+    return [result.on(common) for result in results]
 
 
 def result_rows(

@@ -21,11 +21,11 @@ def is_failure(text: str) -> bool:
 
 def was_cut(values: Mapping[str, Any]) -> bool:
     """Return whether a column or an envelope says that its reply ended at a limit of tokens."""
-    return any(_reason(value) in _LIMITS for name, value in values.items() if _says_why(name))
-
-
-def _says_why(name: str) -> bool:
-    return "".join(filter(str.isalnum, name.rsplit("/", 1)[-1])).casefold() in _WHY
+    return any(
+        _reason(value) in _LIMITS
+        for name, value in values.items()
+        if "".join(filter(str.isalnum, name.rsplit("/", 1)[-1])).casefold() in _WHY
+    )
 
 
 def _reason(value: Any) -> str:

@@ -43,7 +43,7 @@ from reelbench.score.item_analysis import ANSWERS_POLICY, distractors, item_fact
 from reelbench.score.item_summary import answers_of, item_summary
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import summed_up
-from reelbench.score.metrics import METRICS, guessing
+from reelbench.score.metrics import guessing
 from reelbench.score.origins import wrong_by_origin
 from reelbench.score.people import (
     humans,
@@ -62,7 +62,6 @@ from reelbench.score.predictions import (
 )
 from reelbench.score.results import (
     ModelResult,
-    on_asked_items,
     on_common_items,
     result_rows,
     with_answers,
@@ -303,7 +302,7 @@ def _grades(
 def _results(
     benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, ItemOutcome]], scope: Scope
 ) -> tuple[list[ModelResult], list[Item]]:
-    """Return the results, each on the items it is scored on, and all that any may be scored on."""
+    """Return the results, each on its own scored items, and all items that may be scored."""
     closed = [item for item in benchmark.items if item.kind != "open"]
     opened = [item for item in benchmark.items if item.kind == "open"]
     results = [
@@ -313,8 +312,8 @@ def _results(
     if scope == "common":
         results = on_common_items(results)
     scored = [*results[0].items, *results[0].opened] if results else []
-    if scope == "asked":  # of people, what they answered decides
-        results = [r if is_person(r.model) else on_asked_items(r) for r in results]
+    if scope == "asked":  # people are scored on what they answered, see `people`
+        results = [r if is_person(r.model) else r.on(r.answers) for r in results]
     return results, scored
 
 
@@ -351,8 +350,7 @@ def compared(
     for number, result in enumerate(results):
         own = [place[item.id] for item in result.items]
         asked[number, own] = True
-        answered = [result.answered(item) for item in result.items]
-        scores[number, own] = np.where(answered, result.credits(METRICS["accuracy"]), np.nan)
+        scores[number, own] = result.exact()
     videos = [clusters[item.id] for item in items]
     found = compare([each.model for each in results], scores, videos, seed, asked).to_record()
     policy = {"policy": COMMON_PAIR_POLICY} if scope == "common" else {}

@@ -94,7 +94,7 @@ class Appearance(ModelOperator):
     """Describe each person by clothes, hair, place, size and movement.
 
     Clothes and hair have a calibrated confidence; below ``least_confidence`` they are null, and
-    what they would be is the ``guess``.
+    ``guess`` has the likeliest value.
 
     Clothes are what is below the face, within the body where bodies are known; hair is what is
     above the forehead, which may be a hat or, of someone bald, the wall. Colours are those of the

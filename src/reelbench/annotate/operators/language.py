@@ -20,8 +20,8 @@ class Language(Operator):
     """Identifies the spoken and the written language, each as an ISO 639 code, or None.
 
     The confidence is the probability of that language by the text, also where the transcript named
-    the language: where the two disagree it is low. Of few words it is that of the transcript. Below
-    ``least_confidence`` a language is null, and what it would be is the ``guess``.
+    the language: where the two disagree it is low. For a few words it is the transcript's. Below
+    ``least_confidence`` a language is null, and ``guess`` has the likeliest one.
     """
 
     name = "language"

@@ -34,7 +34,7 @@ from reelbench.evaluate.published_parsers.vlmevalkit import (
 
 __all__ = ["PUBLISHED", "ParserReading", "PublishedParser", "parsers_named", "read_as"]
 
-# Of each program, its newest version first: that is the one meant by a name without a version.
+# The newest version of each program first: a name without a version means that one.
 _PARSERS = (
     PublishedParser("lmms-eval", read_shared, "lmms-eval: Video-MME, MLVU and others", "0.7.2"),
     PublishedParser(
@@ -68,7 +68,7 @@ _SAME = {  # versions that read as another does
     "lmms-eval@0.7.3": "lmms-eval@0.7.2",
     "lmms-eval@0.7.1": "lmms-eval@before-9ca4445d",
 }
-_INSTEAD = {  # names that no version goes by
+_INSTEAD = {  # former names
     "lmms-eval:mmmu": "lmms-eval:nextqa",
     "vlmevalkit:earlier": "vlmevalkit@before-c3371551",
 }

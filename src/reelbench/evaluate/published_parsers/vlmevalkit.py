@@ -36,13 +36,7 @@ def read_exact_matching(reply: str, choices: Choices) -> ParserReading:
        stands in it, whatever the case.
     6. Without one, there is no answer: it counts as Z, which is wrong.
     """
-    letter = _letter_among_words(reply, choices, _LAST_WORDS)
-    announced = _ANNOUNCED.search(reply)
-    if not letter and announced and _FAILED not in reply:
-        found = chosen(announced[1].upper(), choices, "letter behind 'answer is'")
-        if found.place is not None:
-            return found
-    return _letter_or_text(reply, choices, letter, texts=_is_short(reply, choices))
+    return _exact_matching(reply, choices, announced=True)
 
 
 def read_unannounced(reply: str, choices: Choices) -> ParserReading:
@@ -50,8 +44,7 @@ def read_unannounced(reply: str, choices: Choices) -> ParserReading:
 
     1. As the present one, but without its rule 4: "answer is" makes no difference.
     """
-    letter = _letter_among_words(reply, choices, _LAST_WORDS)
-    return _letter_or_text(reply, choices, letter, texts=_is_short(reply, choices))
+    return _exact_matching(reply, choices)
 
 
 def read_anywhere(reply: str, choices: Choices) -> ParserReading:
@@ -60,9 +53,28 @@ def read_anywhere(reply: str, choices: Choices) -> ParserReading:
     1. As the one after it, but that the one letter may stand anywhere in the reply ("I'm afraid
        that I cannot" is option I), and that texts are looked for in replies of any length.
     """
-    return _letter_or_text(
-        reply, choices, _letter_among_words(reply, choices, len(reply) + 1), texts=True
-    )
+    return _exact_matching(reply, choices, anywhere=True)
+
+
+NOTHING = "neither a letter nor a text"
+
+
+def _exact_matching(
+    reply: str, choices: Choices, *, announced: bool = False, anywhere: bool = False
+) -> ParserReading:
+    letter = _letter_among_words(reply, choices, len(reply) + 1 if anywhere else _LAST_WORDS)
+    if letter:
+        return chosen(letter, choices, "letter among the words")
+    if announced and _FAILED not in reply and (behind := _ANNOUNCED.search(reply)):
+        found = chosen(behind[1].upper(), choices, "letter behind 'answer is'")
+        if found.place is not None:
+            return found
+    text = reply.lower()
+    is_short = len(text) <= 2 * sum(map(len, choices))
+    places = [place for place, choice in enumerate(choices) if choice.lower() in text]
+    if len(places) == 1 and (anywhere or is_short):
+        return ParserReading(places[0], "option's text")
+    return ParserReading(None, NOTHING)
 
 
 def _letter_among_words(reply: str, choices: Choices, last_words: int) -> str:
@@ -77,23 +89,6 @@ def _letter_among_words(reply: str, choices: Choices, last_words: int) -> str:
     if len(found) == 1 and first[found[0]] >= len(words) - last_words:
         return found[0]
     return _NONE if not found and _NONE in first else ""
-
-
-def _is_short(reply: str, choices: Choices) -> bool:
-    return len(reply.lower()) <= 2 * sum(map(len, choices))
-
-
-def _letter_or_text(reply: str, choices: Choices, letter: str, *, texts: bool) -> ParserReading:
-    if letter:
-        return chosen(letter, choices, "letter among the words")
-    text = reply.lower()
-    places = [place for place, choice in enumerate(choices) if texts and choice.lower() in text]
-    if len(places) == 1:
-        return ParserReading(places[0], "option's text")
-    return ParserReading(None, NOTHING)
-
-
-NOTHING = "neither a letter nor a text"
 
 
 def read_failed_judge(reply: str, choices: Choices) -> ParserReading:

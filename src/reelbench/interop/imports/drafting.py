@@ -172,7 +172,7 @@ def doubts_about_open(
 
 
 def _are_numbers_up_to(most: int, answers: Collection[str]) -> bool:
-    """Whether answers may be numbers of so many options: of 1 to 4, where there are 4."""
+    """Whether answers may be the numbers of ``most`` options, such as 1 to 4."""
     return most > 1 and all(
         text.isdecimal() and len(text) < 3 and int(text) <= most for text in answers
     )

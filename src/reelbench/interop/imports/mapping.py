@@ -16,7 +16,7 @@ from reelbench.base.spelling import perhaps
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.benchmark import grouped
 from reelbench.data.fields import line_of
-from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
+from reelbench.data.items import NOTHING, Json, Problem, freeze, shown, thaw
 from reelbench.interop.imports.mapping_rules import mapping_faults
 
 Source = str | tuple[str, ...]  # a column, a template with {column}, or several of them
@@ -104,13 +104,13 @@ class ImportMapping:
             "constants": dict(self.constants),
             "media": {"folder": self.media_folder} if self.media_folder else {},
             "protocol": dict(self.protocol),
-            "tables": _plain(self.tables),
+            "tables": thaw(self.tables),
         }
         return {name: value for name, value in record.items() if value}
 
     def to_yaml(self) -> str:
         """Return the text of a file with this mapping."""
-        return yaml.safe_dump(_plain(self.to_record()), sort_keys=False, allow_unicode=True)
+        return yaml.safe_dump(thaw(self.to_record()), sort_keys=False, allow_unicode=True)
 
     def named_columns(self) -> tuple[str, ...]:
         """Return all columns that the mapping names, each once, in its order."""
@@ -128,12 +128,6 @@ class ImportMapping:
                 kept[name] = there if isinstance(source, tuple) else source
         tags = {n: source for n, source in self.tags.items() if not missing_columns(source, given)}
         return replace(self, fields=freeze(kept), tags=freeze(tags))
-
-
-def _plain(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def several(source: Source) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ class Profile:
 
     @cached_property
     def is_a_list(self) -> bool:
-        """Whether values are whole lists of options, which more than commas divide."""
+        """Whether values are whole lists of options, divided by more than commas."""
         texts = [value for value in self.sample if isinstance(value, str)]
         divided = separator_in(*texts) in SEPARATORS[:COMMA] and self.share_of_options >= 0.5
         return self.share_of_lists >= 0.5 or divided

@@ -113,9 +113,9 @@ _UNNAMED = re.compile(r"column \d+")
 
 
 def _unnamed_group(one: Recogniser) -> tuple[str, ...]:
-    """The first columns without names that hold text, behind the name that stands for all of them.
+    """The first columns of text without names, and the column before them that names them all.
 
-    So a header looks whose cell was merged over several columns.
+    That is what a header cell leaves that was merged over several columns.
     """
     texts = {p.name: p for p in one.free() if p.filled >= 0.5 and p.is_scalar and not p.is_a_list}
     group: list[str] = []

@@ -327,7 +327,7 @@ def _chain(marks: re.Pattern[str], text: str) -> list[tuple[str, int, int]]:
 SEPARATORS = ("\n", "||", "|", "\t", ";", "；", " / ", "<sep>", "[SEP]", ",", "，", "、", "/")
 
 
-COMMA = SEPARATORS.index(",")  # from here on, they stand within options as well
+COMMA = SEPARATORS.index(",")  # this one and those behind it stand within options as well
 
 
 def separator_in(*texts: str) -> str:

@@ -4,12 +4,11 @@ All are in ``taxonomy.yaml``, with other spellings that are in use.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from reelbench.base.spelling import closest_name
 from reelbench.base.text import plain
 from reelbench.base.yaml_files import load_yaml
 
@@ -48,12 +47,6 @@ def domain_named(text: str) -> str | None:
 def subcategory_named(domain: str, text: str) -> str | None:
     """Return the sub-category of a domain that a text names; None where it names none."""
     return {_even(name): name for name in DOMAINS[domain]}.get(_even(text))
-
-
-def perhaps(text: str, known: Sequence[str]) -> str:
-    """Return a hint at the known name that a text is probably a slip for; "" where none is."""
-    close = closest_name(text, known)
-    return f" (perhaps {close!r})" if close else ""
 
 
 def fewest_questions(seconds: float) -> int:

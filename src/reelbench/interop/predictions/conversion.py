@@ -35,7 +35,7 @@ from reelbench.interop.records import read_records
 from reelbench.models.base import STATUSES
 from reelbench.score.row_status import was_cut, with_status
 
-_READ = ("parsed", "extracted")  # begin the names of columns with what a parser read
+_READ = ("parsed", "extracted")  # beginnings of the names of columns that a parser filled
 _SEEN = 200  # rows that show whether a column has ids
 _SAME_KEYS = 0.95  # of the keys in a file, for it to be about this benchmark
 _NAMED = 10  # ids that a sentence names

@@ -19,10 +19,10 @@ def table_records(rows: Sequence[Cells], file: str) -> Found:
     rows = [row for row in rows if not _is_blank(row[1])]
     if not rows:
         return Found()
-    start, depth = _header(rows)
-    heads, body = rows[start : start + depth], rows[start + depth :]
-    columns, notes = _columns(_joined([row for _, row in heads]), body)
-    lines = _in_words([line for line, _ in heads])
+    start, depth, head = _header(rows)
+    first, last, body = rows[start][0], rows[start + depth - 1][0], rows[start + depth :]
+    columns, notes = _columns(head, body)
+    lines = f"line {first}" if depth == 1 else f"lines {first} to {last}"
     if start:
         titles = ", ".join(shown(str(cell), 40) for _, row in rows[:start] for cell in row if cell)
         notes.insert(0, f"The columns' names were taken from {lines}; above it: {titles}.")
@@ -41,10 +41,6 @@ def table_records(rows: Sequence[Cells], file: str) -> Found:
     return Found(records, problems, notes, tuple(name for name in columns if name))
 
 
-def _in_words(lines: Sequence[int]) -> str:
-    return f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-
-
 def _is_empty(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
@@ -53,33 +49,34 @@ def _is_blank(row: Sequence[Any]) -> bool:
     return all(map(_is_empty, row))
 
 
-def _header(rows: Sequence[Cells]) -> tuple[int, int]:
-    """Return the place of the first row that names most of the columns, and the header's rows.
+def _header(rows: Sequence[Cells]) -> tuple[int, int, Sequence[Any]]:
+    """Return where the header begins, how many rows it has, and its names by column.
 
-    Titles have a cell or two. A header of two rows names groups in the first, and in the second
-    the columns of each; one that names a group alone, with rows right below, is a header as well.
+    It begins with the first row that names most of the columns; titles have a cell or two. A header
+    of two rows names groups in the first, and in the second the columns of each; one that names a
+    group alone, with rows right below, is a header as well.
     """
     filled = [sum(not _is_empty(cell) for cell in row) for _, row in rows[: _TITLE_ROWS * 5]]
     usual = Counter(filled).most_common(1)[0][0]
     if usual < 2 or len(rows) < 3:
-        return 0, 1
+        return 0, 1, rows[0][1]
     least = max(2, 0.6 * usual)
     for place in range(min(_TITLE_ROWS, len(filled) - 1)):
         if filled[place] < 2:  # a title
             continue
         depth, head = 1, rows[place][1]
         while place + depth < len(rows) - 1 and _names_parts(head, rows[place + depth][1]):
+            head = _joined(head, rows[place + depth][1])
             depth += 1
-            head = _joined([row for _, row in rows[place : place + depth]])
         named = sum(not _is_empty(cell) for cell in head)
         groups = len(_groups(head))
         if named >= least or (named + groups >= least and _is_row(rows[place + depth :])):
-            return place, depth
-    return 0, 1
+            return place, depth, head
+    return 0, 1, rows[0][1]
 
 
 def _groups(head: Sequence[Any]) -> dict[int, int]:
-    """The place of a name by those of the blank cells behind it, for which it may stand too."""
+    """For each blank cell behind a name, the place of that name, which may stand for it too."""
     groups, name = {}, -1
     for place, cell in enumerate(head):
         name = name if _is_empty(cell) else place
@@ -102,7 +99,7 @@ def _names_parts(head: Sequence[Any], row: Sequence[Any]) -> bool:
 
 
 def _is_row(rows: Sequence[Cells]) -> bool:
-    """Whether the first of rows is one as those below: it has a value that its column has again."""
+    """Whether the first row is one of data: some of its values, not all, come again below."""
     first, *rest = [row for _, row in rows[: _TITLE_ROWS * 5]] or [()]
     filled = [place for place, cell in enumerate(first) if not _is_empty(cell)]
     again = [place for place in filled if any(_at(row, place) == first[place] for row in rest)]
@@ -113,29 +110,25 @@ def _at(row: Sequence[Any], place: int) -> Any:
     return row[place] if place < len(row) else None
 
 
-def _joined(heads: Sequence[Sequence[Any]]) -> list[Any]:
-    """Return one name a column of a header of several rows: the lowest one.
+def _joined(head: Sequence[Any], row: Sequence[Any]) -> list[Any]:
+    """Return the names of the columns of a header and the row below it: the lower ones.
 
-    The name of its group stands before it where it would not be unique, or is a number.
+    The name of its group stands before one that would not be unique, or is a number.
     """
-    head, *lower = heads
-    for row in lower:
-        width = max(len(head), len(row))
-        group, names, parts = "", [], []
-        for place in range(width):
-            above, name = _at(head, place), _at(row, place)
-            group = group if _is_empty(above) else _name(above)
-            is_part = not _is_empty(name) and name != above
-            names.append(name if is_part else above)
-            parts.append((group, _name(name)) if is_part else None)
-        counts = Counter(_name(name) for name in names if not _is_empty(name))
-        for place, part in enumerate(parts):
-            if part and (label := part[1].strip(" .()[]")).isdecimal():
-                names[place] = f"{part[0]} {label}"
-            elif part and counts[part[1]] > 1:
-                names[place] = ".".join(part)
-        head = names
-    return list(head)
+    group, names, parts = "", [], []
+    for place in range(max(len(head), len(row))):
+        above, name = _at(head, place), _at(row, place)
+        group = group if _is_empty(above) else _name(above)
+        is_part = not _is_empty(name) and name != above
+        names.append(name if is_part else above)
+        parts.append((group, _name(name)) if is_part else None)
+    counts = Counter(_name(name) for name in names if not _is_empty(name))
+    for place, part in enumerate(parts):
+        if part and (label := part[1].strip(" .()[]")).isdecimal():
+            names[place] = f"{part[0]} {label}"
+        elif part and counts[part[1]] > 1:
+            names[place] = ".".join(part)
+    return names
 
 
 def _columns(head: Sequence[Any], body: Sequence[Cells]) -> tuple[list[str], list[str]]:
@@ -146,7 +139,7 @@ def _columns(head: Sequence[Any], body: Sequence[Cells]) -> tuple[list[str], lis
     names: list[str] = []
     notes: list[str] = []
     for place in range(width):
-        cell = head[place] if place < len(head) else None
+        cell = _at(head, place)
         name = "" if _is_empty(cell) else _name(cell)
         if not name and any(not _is_empty(cell) for cell in _column(body, place)):
             name = f"column {place + 1}"

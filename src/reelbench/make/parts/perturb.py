@@ -43,13 +43,13 @@ def perturb(
     if the model of the role ``judge`` does not find it distinct: embeddings do not tell happy from
     sad, or left from right. So are answers that several models gave in the same words, which the
     stage ``answered`` noted, and options more than ``longest`` times as long or as short as the
-    key. With ``balance_lengths``, the lengths of all are drawn, and those that have none of them
-    are rewritten: writers and rankers prefer long answers, so the key would be the longest.
+    key. With ``balance_lengths``, a length is drawn for each wrong option, and options that have
+    none of these are rewritten: writers and rankers prefer long answers, so the key would be the
+    longest.
 
     ``error_types`` maps the name of each allowed type to its meaning, or categories to such
-    mappings. A new text has the length that is wanted, is distinct for the judge, differs from all
-    other options, and of the words of the shorter one, it and the old have the share ``least_kept``
-    in common.
+    mappings. A new text has the wanted length, is distinct for the judge, differs from all other
+    options, and shares at least ``least_kept`` of the words of the shorter one with the old text.
     """
 
     async def work(item: Item, ctx: StageContext, **values: Any) -> list[Item]:
@@ -63,12 +63,11 @@ def perturb(
         low, high = ceil(len(key) / values["longest"]), floor(len(key) * values["longest"])
         kept = [text for text in others if text not in unclear and low <= len(text) <= high]
         bad = [*(text for text in others if text not in kept), *repeats]
-        lengths, count = [], len(kept) + len(bad)
-        if values["balance_lengths"]:
-            lengths = drawn_lengths(ctx.seed, item.id, key, count, values["longest"])
         rewritten = [(text, (low, high)) for text in bad]
-        if lengths:
-            kept, rewritten = to_rewrite(kept, bad, lengths)
+        if values["balance_lengths"]:
+            count = len(kept) + len(bad)
+            if lengths := drawn_lengths(ctx.seed, item.id, key, count, values["longest"]):
+                kept, rewritten = to_rewrite(kept, bad, lengths)
         changed: list[dict[str, str]] = []
         for text, length in rewritten:  # one after the other: each must differ from the last
             taken = [key, *kept, *(each["text"] for each in changed)]
@@ -102,23 +101,20 @@ def to_rewrite(
 ) -> tuple[list[str], list[tuple[str, tuple[int, int]]]]:
     """Return the wrong options that stay, and those to rewrite, each with the length it gets.
 
-    Of those that are ``good``, one stays that has nearly one of the lengths, which then is
-    taken: at the ends of its range there are more on the side that models prefer.
+    A ``good`` option stays where it nearly has one of the lengths, which is then taken. Those at an
+    end of a range are rewritten, too: most of them lie on the side that models prefer.
     """
     free, kept, moved = list(lengths), list[str](), [*bad]
     for text in good:
-        own = next((each for each in free if _is_amid(len(text), *each)), None)
+        off = {each: abs(2 * len(text) - sum(each)) for each in free}  # twice, from the middle
+        own = next((each for each in free if off[each] <= _AMID * (each[1] - each[0])), None)
         if own:
             free.remove(own)
         (kept if own else moved).append(text)
-    # In the order of their lengths: what is long becomes what is to be long.
+    # In order of length: the longest text gets the longest length.
     order = sorted(range(len(moved)), key=lambda place: len(moved[place]))
     of_place = dict(zip(order, free, strict=True))
     return kept, [(text, of_place[place]) for place, text in enumerate(moved)]
-
-
-def _is_amid(count: int, low: int, high: int) -> bool:
-    return abs(2 * count - low - high) <= _AMID * (high - low)
 
 
 def _error_types(error_types: ErrorTypes, item: Item) -> Mapping[str, str]:

@@ -18,7 +18,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Rule as FieldRule
-from reelbench.data.fields import field_faults, found_as, is_text
+from reelbench.data.fields import field_faults, found_as, is_text, one_of
 from reelbench.data.items import shown
 from reelbench.make.parts.rule_checks import CHECKS, Asked
 
@@ -303,15 +303,11 @@ _RULE_SET = {"name": _TEXT, "version": _TEXT, "red_lines": _ANY, "categories": _
 _SOME_TEXT: FieldRule = (False, is_text, _TEXT[2])
 
 
-def _one_of(names: Sequence[str]) -> FieldRule:
-    return (False, lambda value: value in names, f"one of {', '.join(names)}")
-
-
 _ABOUT = {
     "tag": _SOME_TEXT,
-    "destination": _one_of(DESTINATIONS),
+    "destination": one_of(DESTINATIONS),
     "reason": _SOME_TEXT,
-    "state": _one_of((ACTIVE, WITHDRAWN)),
+    "state": one_of((ACTIVE, WITHDRAWN)),
     "since": _SOME_TEXT,
 }
 _RULE = {"id": _TEXT, "text": _TEXT, "check": _ANY, **_ABOUT}

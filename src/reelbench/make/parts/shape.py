@@ -13,8 +13,8 @@ from reelbench.data.items import LETTERS, Item, Kind
 from reelbench.make.pipeline.stage import Rejected
 
 TEXT = {"type": "string", "pattern": r"\S"}  # not blank
-_FEW = 4  # words: the length of fewer is that of what they name
-_NEAR = 0.1  # how much longer or shorter than a length that was drawn a text may be
+_FEW = 4  # words: a key of fewer is as long as the thing that it names
+_NEAR = 0.1  # the share by which a text may miss the length that was drawn for it
 CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 
 

@@ -79,9 +79,9 @@ def place_letters(
         if not track.letter:
             placed.append(track)
             continue
-        moments = np.union1d(
-            np.arange(track.times[0] - LINGER, track.times[-1] + LINGER, _STEP), track.times
-        )
+        begin, end = track.times[0] - LINGER, track.times[-1] + LINGER
+        steps = np.arange(begin, end, _STEP)  # by rounding, the last may lie past the end
+        moments = np.union1d(np.minimum(steps, end), track.times)
         own = track.at(moments)
         taken = [each.place.of(each.at(moments)) for each in placed if each.letter]
         taken += [
@@ -89,13 +89,8 @@ def place_letters(
             for face in faces
             if not (inside and face.boxes == track.boxes)
         ]
-        fits = (
-            place
-            for place in _places(own, size, inside)
-            if _is_within(place.of(own), size)
-            and not any(_overlap(place.of(own), other) for other in taken)
-        )
-        place = next(fits, None)
+        places = _places(own, size, inside)
+        place = next((each for each in places if _fits(each.of(own), size, taken)), None)
         if place is None:
             raise NoRoomError(f"The letter {track.letter} would cover a face wherever it is put.")
         placed.append(replace(track, place=place))
@@ -130,11 +125,10 @@ def _with_hair(boxes: Boxes) -> Boxes:
     return np.stack([left - aside, top - up, right + aside, bottom], axis=-1)
 
 
-def _is_within(letters: Boxes, size: tuple[int, int]) -> bool:
-    return bool((letters[:, :2] >= 0).all() and (letters[:, 2:] <= np.array(size) - 1).all())
-
-
-def _overlap(some: Boxes, others: Boxes) -> bool:
-    """Whether two boxes share anything at any time."""
-    begin, end = np.maximum(some[:, :2], others[:, :2]), np.minimum(some[:, 2:], others[:, 2:])
-    return bool((begin < end).all(axis=1).any())
+def _fits(letter: Boxes, size: tuple[int, int], taken: Sequence[Boxes]) -> bool:
+    """Whether a letter is in the picture and overlaps nothing that is taken, at any time."""
+    first, last = letter[:, :2], letter[:, 2:]
+    return bool((first >= 0).all() and (last <= np.array(size) - 1).all()) and not any(
+        (np.maximum(first, each[:, :2]) < np.minimum(last, each[:, 2:])).all(axis=1).any()
+        for each in taken
+    )

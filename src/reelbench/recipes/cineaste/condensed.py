@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from reelbench.base.progress import counted
+from reelbench.base.progress import counted, some_of
 from reelbench.data.items import Problem, shown
 from reelbench.data.paths import VIDEO_ENDINGS
 from reelbench.interop.csv_tables import CsvTable, Place, read_table
@@ -33,7 +33,6 @@ _NEEDED = {
 }
 _SUMMARY_FILES = ("summaries.csv", "movie_info.csv", "movies.csv")
 _SUMMARY_COLUMNS = ("summary", "plot")
-_NAMED = 10  # how many a warning names
 
 USABLE_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 USABLE_ID_RULE = "at most 100 of the characters A-Z a-z 0-9 . _ - (no dot first)"
@@ -332,9 +331,3 @@ def _warn_undescribed(facts: _Facts, read: ReadFilms) -> None:
         )
     elif lacking:
         read.warnings.append(f"{facts.folder} has no descriptions.csv, so all log-lines are empty.")
-
-
-def some_of(names: Sequence[str]) -> str:
-    """Return the first few names as text, with the number of the others."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -54,6 +54,7 @@ import msgspec
 from msgspec import structs
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import some_of
 from reelbench.data.benchmark import BenchmarkError
 from reelbench.data.items import Problem
 from reelbench.data.paths import SUBTITLE_ENDINGS, link_outside
@@ -69,7 +70,6 @@ from reelbench.recipes.cineaste.condensed import (
     ReadFilms,
     metadata_folder,
     read_condensed,
-    some_of,
 )
 from reelbench.recipes.cineaste.described import MOVIE_FILE, read_described
 

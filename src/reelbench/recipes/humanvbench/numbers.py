@@ -57,9 +57,9 @@ def draw_counts(
 ) -> dict[str, tuple[int, ...]]:
     """Return the numbers to offer for each true one, the true one first.
 
-    The wrong ones are ``within`` so many of it, and at least 1. Clips were selected for ``least``
-    people: a smaller number is offered only where some true one is as small, for who knows the rule
-    would strike it out.
+    The wrong ones differ from it by at most ``within``, and are at least 1. Clips were selected for
+    ``least`` people, and a player who knows the rule would strike out smaller numbers: they are
+    offered only where some true one is as small.
     """
     lowest = max(1, min(least, *truths.values())) if truths else least
     draws = {

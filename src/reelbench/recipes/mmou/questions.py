@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.files import digest_of
+from reelbench.base.spelling import perhaps
 from reelbench.base.times import seconds_of
 from reelbench.data.benchmark import ITEMS_FILE, read_items
 from reelbench.data.fields import found_as
 from reelbench.data.items import Item, Problem, Span
 from reelbench.interop.csv_tables import Place, read_table
 from reelbench.interop.json_lines import read_json_lines
-from reelbench.interop.mmou.taxonomy import SKILLS, is_every_item, perhaps, skill_named
+from reelbench.interop.mmou.taxonomy import SKILLS, is_every_item, skill_named
 
 FILES = (ITEMS_FILE, "questions.jsonl", "questions.csv")
 COLUMNS = ("video", "question", "answer", "start_time", "end_time", "skills")

@@ -23,6 +23,7 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
+from reelbench.base.spelling import perhaps
 from reelbench.data.benchmark import BenchmarkError
 from reelbench.data.items import Item, Media, Problem, freeze
 from reelbench.data.question_rules import asks_yes_no, evidence_outside, lists_options
@@ -33,7 +34,6 @@ from reelbench.interop.mmou.taxonomy import (
     domain_named,
     duration_bin,
     fewest_questions,
-    perhaps,
     position_bin,
     subcategory_named,
 )

@@ -40,6 +40,7 @@ from typing import Any
 from urllib.parse import quote
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import some_of
 from reelbench.data.benchmark import BenchmarkError
 from reelbench.data.fields import Rule, field_faults, found_as, is_path, is_text
 from reelbench.data.items import Problem, shown
@@ -61,7 +62,6 @@ DATASETS = "datasets.yaml"
 _NO_SCORE = frozenset({"", "nan", "na", "n/a", "null", "none"})
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
-_NAMED = 10  # how many a warning names
 _MOST_BAD = Fraction(1, 10)  # of the rows of a file
 
 
@@ -197,7 +197,7 @@ def _without_repeats(read: ScoreFile, entry: Mapping[str, Any], found: _Found) -
     if again:
         found.warnings.append(
             f"{entry['name']}: {len(again)} of {read.rows} rows repeat an earlier one and count "
-            f"once: {_some_of(again)}"
+            f"once: {some_of(again)}"
         )
     return replace(read, scores=once, bad=bad)
 
@@ -279,7 +279,7 @@ def _set_apart(dataset: str, path: Path, bad: Sequence[BadRow], rows: int) -> st
     named = sorted(f"{row.name or 'a row without a name'} ({row.reason})" for row in bad)
     return (
         f"{dataset}: {len(bad)} of {rows:,} rows of {path.name} are bad and set apart: "
-        f"{_some_of(named)}. Mend them there, or leave them out"
+        f"{some_of(named)}. Mend them there, or leave them out"
     )
 
 
@@ -344,8 +344,3 @@ def _file_of(
     if link_outside(source, source / path):
         return "", f"no video: {path} is a link that leads out of the sources"
     return path, ""
-
-
-def _some_of(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -17,12 +17,12 @@ from reelbench.base.seeds import rng_for, seed_for
 T = TypeVar("T")
 Values = NDArray[np.float64]  # of the options: way by way, option by option
 Picks = NDArray[np.bool_]  # whether a rule picks an option: rule by rule, way by way
-# What rules of thumb pick of options in a clip of so many seconds; equals are equally likely.
+# What rules of thumb pick among options, given the length of the clip in seconds; equals share.
 Rules = Callable[[Values, float], Picks]
 _MOST_WAYS = 60  # of an item that are compared
 _PASSES = 20  # over all items, in which each takes the way that is best beside the others
-_AT_ONCE = 50  # what part of the items is left out before the others choose again
-_SLACK = 0.005  # of the items, by which a rule may win more than chance at least
+_AT_ONCE = 50  # one item in so many is left out before the others choose again
+_SLACK = 0.005  # of the items: so far above chance a rule may be in any case
 _WHOLE = 60  # an item, in parts that halves, thirds, quarters and fifths are whole numbers of
 
 

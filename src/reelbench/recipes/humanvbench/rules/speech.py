@@ -13,7 +13,7 @@ from reelbench.score.rounding import percent
 
 CHILD = "child"
 ENGLISH = "en"
-# The end of a sentence: no abbreviation, no initial, no "..." of who goes on.
+# The end of a sentence: no abbreviation, no initial, no "..." of a speaker who goes on.
 _END = re.compile(r"(?<!\bMr|\bMs|\bDr|\bSt)(?<!\bMrs)(?<!\b[A-Z])(?<!\.)[.!?][\"')\]]*(?=\s|$)")
 
 
@@ -94,7 +94,7 @@ def transcribed(
 ) -> list[Candidate]:
     """Select clips of one person who is seen to speak, in English and long enough (SCM).
 
-    Only whole sentences count: half a sentence is told from those that a model writes.
+    Only whole sentences count: half of one would stand out among those that a model writes.
     """
     clip.require_longer_than(longer_than)
     clip.require_speech()
@@ -122,7 +122,8 @@ def _whole_sentences(transcript: Value) -> str:
     dropped, kept = transcript.get("dropped", []), transcript.get("segments", [])[:1]
     begun = any(word["start"] < segment["start"] for word in dropped for segment in kept)
     first = text.lstrip("\"'([")[:1]
-    start = 0 if (first.isupper() or first.isdecimal()) and not begun else ends[0] if ends else 0
+    begins = (first.isupper() or first.isdecimal()) and not begun
+    start = ends[0] if ends and not begins else 0
     return text[start : max([*ends, start])].strip()
 
 

@@ -55,6 +55,17 @@ def test_modes_and_links_are_kept(tmp_path: Path) -> None:
     assert real.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    screen, terminal = os.openpty()
+    out = tmp_path / "scores.json"
+    out.symlink_to(os.ttyname(terminal))
+    write_atomically(out, "new")
+    assert os.read(screen, 100) == b"new"
+    program = "from reelbench.base.files import *; write_atomically(Path('/dev/stdout'), 'new')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"new"
+
+
 def test_hashes_know_one_spelling() -> None:
     assert canonical_json({"b": (1, 2), "a": "é"}) == '{"a":"é","b":[1,2]}'
     assert digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})

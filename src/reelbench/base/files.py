@@ -31,8 +31,13 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes]) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yield a file to be written bit by bit, which replaces ``path`` once all of it is on disk.
 
-    Where that fails, nothing is replaced.
+    Where that fails, nothing is replaced. A device is written to, and so is a pipe in /dev, such as
+    /dev/stdout; any other pipe is replaced, since one that nobody reads would hold us up.
     """
+    if path.is_char_device() or (path.is_fifo() and path.is_relative_to("/dev")):
+        with path.open("wb") as file:
+            yield file
+        return
     path = path.resolve()  # replace what a link points to, not the link
     try:
         with partial_file(path.parent) as (handle, temporary):

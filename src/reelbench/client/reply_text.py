@@ -18,10 +18,21 @@ _THOUGHT = re.compile(
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
 _BARE_CHANNEL = re.compile(r"\s*analysis[A-Z]")
 _FINAL = "assistantfinal"
+# Special tokens, by their shape: <|im_end|>, </s>, and at the end of a line <eoa> or [EOS].
 _TOKEN = re.compile(
-    r"<\|[^|<>\s]{1,40}\|>|</?s>|<(?:eos|bos|pad|unk|end_of_turn|end_of_utterance)>"
-    r"|<start_of_turn>(?:model)?|\[/?INST\]"
+    r"<[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>|</?s>|<start_of_turn>(?:model)?|\[/?INST\]"
 )
+_LAST_TOKEN = re.compile(
+    r"(?<=\S)[ \t]*+(?:<(?P<angled>[A-Za-z_][\w ]{1,40})>|\[/?(?P<square>[A-Z]{3,8})\])(?=\s|<|$)"
+)
+# What models and their prompts put an answer between.
+ANSWER_TAGS = (
+    "answers?|ans|final[_ ]?answer|choice|option|conclusion|prediction"
+    "|final|result|solution|verdict"
+)
+_MEANT = re.compile(f"{ANSWER_TAGS}|{_THINKING}", re.IGNORECASE)
+_CLOSED = re.compile(r"</([A-Za-z_][\w ]{1,40})>")
+_ANSWER_LETTERS = re.compile("[A-J]+")
 _WRAPPER = re.compile(
     r"(?P<wraps>\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|operatorname|rm|bf)\s*\{)"
     r"|(?P<open>\{)|(?P<close>\})"
@@ -39,7 +50,18 @@ _SIGNS = str.maketrans({
 
 def without_reasoning(reply: str) -> str:
     """Return a reply without its reasoning; empty if that was cut off."""
+    return _parts(reply)[0]
+
+
+def unclosed_reasoning(reply: str) -> str:
+    """Return the reasoning that a reply opens and never closes."""
+    return _parts(reply)[1]
+
+
+def _parts(reply: str) -> tuple[str, str]:
     text = _final_channel(reply)
+    if not text:
+        return "", reply
     kept: list[str] = []
     place, thinking = 0, False
     for tag in _THOUGHT.finditer(text):
@@ -48,8 +70,10 @@ def without_reasoning(reply: str) -> str:
             place, thinking = tag.end(), False
         elif not thinking:
             kept.append(text[place : tag.start()])
-            thinking = True
-    return "".join(kept if thinking else [*kept, text[place:]]).strip()
+            place, thinking = tag.end(), True
+    if thinking:
+        return "".join(kept).strip(), text[place:]
+    return "".join([*kept, text[place:]]).strip(), ""
 
 
 def _final_channel(reply: str) -> str:
@@ -65,7 +89,16 @@ def _final_channel(reply: str) -> str:
 def without_tokens(text: str) -> str:
     """Return a text without the tokens that a model ends, begins or boxes its turns with."""
     text = text.replace("<|begin_of_box|>", "\\boxed{").replace("<|end_of_box|>", "}")
-    return _TOKEN.sub("", text).strip()
+    text = _TOKEN.sub("", text)
+    closed = {name.lower() for name in _CLOSED.findall(text)}
+
+    def unless_meant(found: re.Match[str]) -> str:
+        if found["square"]:
+            return found[0] if _ANSWER_LETTERS.fullmatch(found["square"]) else ""
+        name = found["angled"].lower()
+        return found[0] if name in closed or _MEANT.fullmatch(name) else ""
+
+    return _LAST_TOKEN.sub(unless_meant, text).strip()
 
 
 def without_markup(text: str) -> str:

@@ -6,7 +6,7 @@ names two options where one is asked for, a less sure form is not asked for a be
 
 from collections.abc import Callable, Sequence
 
-from reelbench.client.reply_text import without_reasoning, without_tokens
+from reelbench.client.reply_text import unclosed_reasoning, without_reasoning, without_tokens
 from reelbench.data.items import Kind
 from reelbench.evaluate.parse.corrections import corrected, last_word
 from reelbench.evaluate.parse.evidence import pointed_at
@@ -20,8 +20,10 @@ from reelbench.evaluate.parse.lines import (
     line_of_text,
     whole,
 )
-from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
+from reelbench.evaluate.parse.lookup import lowered, occurrences, words
+from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, mark_ends, tagged
 from reelbench.evaluate.parse.option_text import option_text
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import (
     ClosedQuestion,
     Options,
@@ -87,6 +89,8 @@ _AFTER_CORRECTION: Sequence[tuple[str, Form]] = (
     ("last word", last_word),
     *_FORMS[_FORMS.index(("label", label)) :],
 )
+_LAST_LINE = 2_000  # characters
+_LAST_WORDS = pattern(r"[^?]{0,60}")  # that may stand behind a mark
 _MARKED = frozenset(method for method, _ in _SURE[:4])
 
 
@@ -103,10 +107,10 @@ def complete_answer(reply: str, kind: Kind, options: Options) -> Parsed:
 def _parsed(reply: str, kind: Kind, options: Options, *, cut: bool) -> Parsed:
     if not reply.strip():
         return Parsed(None, failure="empty reply")
+    reader = Reader(ClosedQuestion(kind, without_labels(options)))
     text = without_reasoning(reply)
     if not text:
-        return Parsed(None, failure="unfinished reasoning")
-    reader = Reader(ClosedQuestion(kind, without_labels(options)))
+        return _unclosed(unclosed_reasoning(reply), reader, cut)
     text = without_tokens(text)
     text = within_limit(text)
     if cut:
@@ -117,6 +121,21 @@ def _parsed(reply: str, kind: Kind, options: Options, *, cut: bool) -> Parsed:
             return parsed
     seen = reply_of(text, reader)
     return _corrected(seen, reader, _FORMS, _AFTER_CORRECTION) or _read(seen, reader, _FORMS)
+
+
+def _unclosed(reasoning: str, reader: Reader, cut: bool) -> Parsed:
+    """Read a mark, or a line that answers, with which reasoning ends that is never closed."""
+    text = within_limit(without_tokens(reasoning))
+    line = text[-_LAST_LINE:].rpartition("\n")[2]
+    rest = line[max([0, *mark_ends(line)]) :]
+    last = _LAST_WORDS.fullmatch(rest) and not any(occurrences(lowered(rest), words("retraction")))
+    forms: Sequence[tuple[str, Form]] = _SURE[5:] if "\n" in text and not cut else ()
+    if len(rest) < len(line):
+        forms = _SURE[:4] if last else ()
+    parsed = _read(reply_of(line, reader), reader, forms)
+    return Parsed(
+        parsed.places, parsed.method, parsed.failure if parsed.method else "unfinished reasoning"
+    )
 
 
 def _before_cut(text: str, reader: Reader) -> Parsed:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reelbench.base.limits import decode_json
+from reelbench.client.reply_text import ANSWER_TAGS
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.letters import Reader, Reading
 from reelbench.evaluate.parse.lookup import ends_of
@@ -33,10 +34,7 @@ _FLAT = pattern(r"\{[^{}]*\}")
 _FENCED = pattern(r"```[a-z]*\n([^`]+)```")
 _BRACES = pattern(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
 _BRACKETED = pattern(r"\[\[([^\[\]\n]{1,300})\]\]")
-_TAG = pattern(
-    r"<(/?)(answers?|ans|final[_ ]?answer|choice|option|conclusion|prediction)>",
-    re.IGNORECASE,
-)
+_TAG = pattern(rf"<(/?)({ANSWER_TAGS})>", re.IGNORECASE)
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\u201e\u300c\u300d"
 
 

@@ -73,6 +73,11 @@ _NEXT_TURN = pattern(
     re.IGNORECASE,
 )
 _ROLE = pattern(r"(?<!\s)\s*+(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
+# A heading in brackets, 【答案】 or [Answer]; not a letter in them.
+_HEADING = pattern(
+    r"\s*[【〖]\s?(?![A-Z\s]{1,8}[】〗])([^【】〖〗\n]{1,16}?)\s?[】〗]\s?[:.]?[ \t]?"
+    rf"|(?:^|(?<=\n))\[\s?((?i:(?:{alternation('right')}\s?)?{alternation('answer')}))\s?\]\s?[:.]?",
+)
 _ASKED = pattern(r"\s*Q\s?:")
 _ANSWERED = pattern(r"(?<!\w)A\s?:(?=\s)")
 
@@ -93,6 +98,7 @@ def before_next_turn(text: str) -> str:
 def reply_of(text: str, reader: Reader) -> ReplyText:
     """Look at a text; a list of all options that it repeats is left out."""
     bare = _ROLE.sub("", without_markup(text), count=1)
+    bare = _HEADING.sub(lambda found: f"\n{found[1] or found[2]}: ", bare).lstrip("\n")
     if _ASKED.match(bare):
         bare = _ANSWERED.sub("Answer:", bare)
     return ReplyText(text, _without_options(_without_option_line(bare, reader), reader))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from reelbench.evaluate.parse import parse_answer
-from reelbench.evaluate.parse.languages import LANGUAGES
+from reelbench.evaluate.parse.vocabulary import FIELDS, languages
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,16 @@ TOLD = {
 ENGLISH = ("a red door", "a blue door", "a dog", "a cat")
 
 
-def test_every_language_is_tried() -> None:
-    assert set(TOLD) | {"en"} == set(LANGUAGES)
+def test_every_language_is_tried_and_lists_known_words() -> None:
+    assert set(TOLD) | {"en"} == set(languages())
+    for name, language in languages().items():
+        assert set(language) <= set(FIELDS), name
+        for field, words in language.items():
+            assert len(set(words)) == len(words), (name, field)
+            assert all(isinstance(word, str) and word == word.lower().strip() for word in words), (
+                name,
+                field,
+            )
 
 
 @pytest.mark.parametrize("language", TOLD)

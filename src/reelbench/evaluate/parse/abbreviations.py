@@ -2,8 +2,7 @@
 
 import re
 
-from reelbench.evaluate.parse.lookup import lowered
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import lowered, pattern
 
 _SMALL_WORD = pattern(r"[a-z]+(?=[\s,.;:!?-]|$)")
 _GREETING = pattern(

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from reelbench.data.items import Kind
 from reelbench.evaluate.parse.letters import NOTHING, Reading
-from reelbench.evaluate.parse.lookup import alternation
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places, UnclearError
+from reelbench.evaluate.parse.vocabulary import pattern
 
-_BETWEEN = pattern(rf"(?:[\s,;&/+、.$-]|{alternation('joint')})*")
+_BETWEEN = pattern(r"(?:[\s,;&/+、.$-]|‹joint›)*")
 _GAP = 20  # characters between two marks of one list
 
 

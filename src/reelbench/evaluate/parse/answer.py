@@ -20,10 +20,8 @@ from reelbench.evaluate.parse.lines import (
     line_of_text,
     whole,
 )
-from reelbench.evaluate.parse.lookup import lowered, occurrences, words
 from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, mark_ends, tagged
 from reelbench.evaluate.parse.option_text import option_text
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import (
     ClosedQuestion,
     Options,
@@ -37,6 +35,7 @@ from reelbench.evaluate.parse.statements import answer_line, named
 from reelbench.evaluate.parse.text import ReplyText, before_next_turn, reply_of, within_limit
 from reelbench.evaluate.parse.truncated import before_cut, goes_on
 from reelbench.evaluate.parse.verdicts import verdicts
+from reelbench.evaluate.parse.vocabulary import lowered, occurrences, pattern, words
 from reelbench.evaluate.parse.yes_no import yes_or_no
 
 Form = Callable[[ReplyText, Reader], Places]

@@ -5,8 +5,7 @@ answer is B"), what others or a first look would say ("Many would say the answer
 another letter stands right behind it as an alternative.
 """
 
-from reelbench.evaluate.parse.lookup import IN_WORD, alternation
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import IN_WORD, pattern
 
 _SEEN = 200  # characters of the sentence before
 _NEAR = 6  # words before, in the same clause, among which a denial counts
@@ -19,9 +18,7 @@ _CLAUSE = pattern(
     r"|\b(?:so|thus|therefore|hence|because|since|while|and|which|making|daher|donc|quindi)\b|所以"
     r"|因此|因为|而"
 )
-_NEGATION = pattern(
-    rf"{alternation('negation')}|n't\b|\b(?:wrong|least|worst|doubt\w*|improbable|refuse|reject)\b"
-)
+_NEGATION = pattern(r"‹negation›|n't\b|\b(?:wrong|least|worst|doubt\w*|improbable|refuse|reject)\b")
 _NEGATED_SIGN = pattern(r"(?:不|没|沒|非|未|别|勿|無|无)[^\sA-Za-z]{0,3}$")
 _AFFIRMS = pattern(
     r"\b(?:(?:no|without(?: an?y?)?|beyond(?: an?y?)?|leaves no) (?:doubt|question)|not only"
@@ -77,7 +74,7 @@ _HEDGE = (
     r"|oppure|или|或者?)"
 )
 _RIVAL = pattern(
-    rf"\W{{0,4}}(?:(?i:{alternation('option')})\s)?{_LETTER}{_ALONE}(?:\s?\([^()\n]{{0,40}}\))?"
+    rf"\W{{0,4}}(?:(?i:‹option›)\s)?{_LETTER}{_ALONE}(?:\s?\([^()\n]{{0,40}}\))?"
     rf"(?:[\s,.;:!?/(-]{{1,4}}(?i:{_HEDGE})\b"
     rf"(?:[\s,]{{1,3}}(?!not\b)[a-z']{{1,16}}){{0,4}}[\s,]{{1,3}}{_LETTER}{_ALONE}"
     rf"|\s?\?\s{{0,2}}{_LETTER}{_ALONE}"

@@ -4,10 +4,14 @@ import re
 
 from reelbench.client.reply_text import without_markup
 from reelbench.evaluate.parse.asserted import FIRST_LOOK
-from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
-from reelbench.evaluate.parse.pattern import pattern
-from reelbench.evaluate.parse.spaced import spaced
 from reelbench.evaluate.parse.suppositions import is_doubted, is_supposed
+from reelbench.evaluate.parse.vocabulary import (
+    JOINED_SIGNS,
+    UNSPACED,
+    lowered,
+    pattern,
+    words,
+)
 
 ENDS = frozenset(".!?。।؟\n")  # of sentences
 _TOKEN = pattern(
@@ -16,7 +20,6 @@ _TOKEN = pattern(
     r"|\.{2,}|[.!?](?=[\s\"')]|$)|[。।؟\n,;:()،、؛–—]|[^\s\w\"'-]"
 )
 _WRAPPED_LINE = pattern(r"(?<=[^\n.!?:])\n(?=[a-z])")
-_ARTICLES = frozenset(words("article"))
 
 
 _LETTER_A = pattern(r"(?<=\w )A\b(?!\s[A-Z]|['’])")  # "vitamin A": an article is not capital there
@@ -25,10 +28,11 @@ _LETTER_A = pattern(r"(?<=\w )A\b(?!\s[A-Z]|['’])")  # "vitamin A": an article
 def tokens(text: str) -> list[str]:
     """Return the words and marks of a text, without articles; unspaced scripts sign by sign."""
     kept: list[str] = []
+    articles = words("article")
     text = _LETTER_A.sub("ⓐ", text)
     for token in _TOKEN.findall(_WRAPPED_LINE.sub(" ", lowered(text).casefold())):
         mark = "." if token.startswith("..") else token
-        if mark in _ARTICLES or (mark in ENDS and not _ends_sentence(mark, kept)):
+        if mark in articles or (mark in ENDS and not _ends_sentence(mark, kept)):
             continue
         kept.append(mark)
     return kept
@@ -70,9 +74,9 @@ def searched(words: str) -> str:
     return expression + "(?= )"
 
 
-CONCLUDES = pattern(spaced("so"))
-EXPLAINS = pattern(spaced("why"))
-NEGATION = pattern(rf"{spaced('negation', 'negating')}|n't ")
+CONCLUDES = pattern("‹spaced so›")
+EXPLAINS = pattern("‹spaced why›")
+NEGATION = pattern(r"‹spaced negation negating›|n't ")
 _OTHERWISE = (
     "but|while|whereas|although|though|however|because|since|so|aber|sondern|während|obwohl|weil"
     "|mais"

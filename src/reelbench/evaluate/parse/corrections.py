@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences, words
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Parsed, Places
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import ends_of, lowered, occurrences, pattern, words
 
 _OPENERS = (
     r"(?:oh|ah|hmm+|hm|um|no|but|well|sorry|and|however|although|then|though|ok|okay"
@@ -49,7 +48,7 @@ _RETURNS = pattern(
     r"|is (?:still )?(?:right|correct|fine|consistent))\b|\bsame (?:answer|conclusion)\b"
     r"|\b(?:i'm|i am|quite|very|pretty|fairly|absolutely) (?:confident|certain|sure)\b"
 )
-_DENIES = pattern(rf"{alternation('negation')}|n't\b")
+_DENIES = pattern(r"‹negation›|n't\b")
 _LETTER = pattern(r"(?<![A-Za-z0-9'])[B-HJ-Z](?![A-Za-z0-9'])")
 _BRIEF = 300  # characters
 _SENTENCE = pattern(r"[.!?\n。！？]")

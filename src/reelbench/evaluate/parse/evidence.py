@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import has_rival, is_asserted
 from reelbench.evaluate.parse.letters import SEVERAL, Reader
-from reelbench.evaluate.parse.lookup import ends_of
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import ends_of, pattern
 
 # What may point to an option. A sign or an arrow that points to B does so in the video.
 _REASONS = (

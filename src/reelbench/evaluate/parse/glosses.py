@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import pattern
 
 _GLOSS = pattern(r"(?<![A-Za-z0-9])([A-Z])\s?\(([^()\n]{1,200})\)")
 _SENTENCE = pattern(r"[.;!](?=\s|$)")

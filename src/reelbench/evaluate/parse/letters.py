@@ -9,15 +9,14 @@ from itertools import pairwise
 from reelbench.client.reply_text import MARKS, without_markup
 from reelbench.evaluate.parse.abbreviations import abbreviates
 from reelbench.evaluate.parse.glosses import first_list
-from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
 from reelbench.evaluate.parse.ordinal_words import ORDINALS, opening_ordinal
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
 from reelbench.evaluate.parse.rejection import is_aside, is_rejected, is_unfit
+from reelbench.evaluate.parse.vocabulary import IN_WORD, apart, lowered, pattern, words
 
 _AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
-_NOUN = alternation("option", "answer")
+_NOUN = "‹option answer›"
 _LETTERED = (
     r"[(\[]?(?P<letter>[A-Z]|[a-z](?=[.)]))\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])"
     r"|:(?![\\/])|[)\]]|\s[-–—](?=\s))\)?"
@@ -27,30 +26,28 @@ _LABEL = pattern(
     rf"{_BULLET}(?:(?i:{_NOUN})\s?{_NUMBERED}|(?:(?i:{_NOUN})\s?)?{_LETTERED})\s*(?P<text>.*)",
     re.DOTALL,
 )
-_JOINT = rf"(?:[,;&/、+|،؛]|{alternation('joint')}|AND|And)"
+_JOINT = r"(?:[,;&/、+|،؛]|‹joint›|AND|And)"
 _JOIN = pattern(rf"\s*{_JOINT}\s*|\s+|(?<=\))(?=\()")
 _SMALL_JOIN = pattern(r"[\s,;&/、+|،؛]+|(?<=\))(?=\()|\band\b")  # where e and y may be letters
-_OR = rf"(?:{alternation('either')}|OR|Or)"
+_OR = r"(?:‹either›|OR|Or)"
 _EITHER = pattern(
     rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?!{IN_WORD})"
 )
 _DECIDES = pattern(r"[,.;]\s(?:but|however|yet|though)\b[^\n]{0,200}?(?<!\w)\(?[A-Z](?!\w)")
-_FILLER = pattern(
-    rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
-)
+_FILLER = pattern(rf"‹filler option›|‹answer›(?=\s?\(?[a-z]\)?(?!{IN_WORD}))")
 _BEFORE_LETTER = pattern(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
 _NUMBERED_LINE = pattern(r"\s*1[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
 _NUMBERED_LINES = pattern(_NUMBERED_LINE.pattern.replace("1", r"\d{1,2}", 1))
-_OPTION_NOUN = pattern(rf"{alternation('option')}\s?$")
+_OPTION_NOUN = pattern(r"‹option›\s?$")
 _LEADING = pattern(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
 _VALUE = pattern(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = pattern(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$)|,?\s?(?:because|since|as|not|but not|rather"
     r"|instead|which|due|given)\b|\sover\s\(?[a-z]\)?(?![a-z])"
-    rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
+    r"|,?\s?(?:‹why›|‹ending›)|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
-_NEGATED = pattern(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
-_BUT = pattern(alternation("but"))
+_NEGATED = pattern(r"\s*(?:‹negation›|不是|并非|n't)\s*[:,]?\s*")
+_BUT = pattern("‹but›")
 _BUT_AFTER = pattern(  # some languages negate behind: "AではなくC"
     r"[(「\"]?[A-Z][)」\"]?\s?(?:ではなく|じゃなく|이\s?아니라|가\s?아니라|이\s?아니고|가\s?아니고"
     r"|नहीं,?\s?बल्कि)て?、?,?\s?"
@@ -232,7 +229,9 @@ class Reader:
         ordered = all(a < b for a, b in pairwise(mark))
         places = [self.question.place(letter) for letter in mark]
         known = [place for place in places if place is not None]
-        word = mark.lower() in words("yes", "no") or mark.lower() in self.question.texts
+        word = (
+            mark.lower() in words("affirmative", "negative") or mark.lower() in self.question.texts
+        )
         return (
             Reading(tuple(known)) if ordered and len(known) == len(mark) and not word else NOTHING
         )
@@ -263,7 +262,7 @@ class Reader:
             return NOTHING
         first = re.split(r"[,.;:!。,،।\n(]|\s[-–—]\s", lowered(text).strip(_AROUND), maxsplit=1)[0]
         first = self._stripped(first.strip(_AROUND))[0]
-        for name, place in (("yes", places[0]), ("no", places[1])):
+        for name, place in (("affirmative", places[0]), ("negative", places[1])):
             if first in words(name):
                 return Reading((place,))
         return NOTHING

@@ -3,21 +3,20 @@
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import is_asserted
 from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
-from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places, UnclearError
 from reelbench.evaluate.parse.rejection import before_others
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import lowered, occurrences, pattern, words
 
 _LABEL = pattern(
-    rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?"
+    r"[\s\"'•▪►➤→+–—-]{0,8}(?:(?i:‹option›)\s?)?"
     r"[(\[]?([A-Za-z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])|[)\]])"
 )
 _INLINE = pattern(
     r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])"
     r"|[)\]])\s{0,3}"
 )
-_REJECTED = pattern(rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$")
+_REJECTED = pattern(r"(?:‹negation›|n't)\s(?:[\w']{1,10}\s){0,2}[\"'(]{0,2}$")
 _NUMBER = pattern(r"\s*\d{1,2}[.)]\s+(?=[(\[]?[A-Z]\s?[.):\]])")
 # What opens a look at every option: the label behind it is where that begins, not an answer.
 _ANALYSIS = pattern(

@@ -9,9 +9,8 @@ from reelbench.base.limits import decode_json
 from reelbench.client.reply_text import ANSWER_TAGS
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.letters import Reader, Reading
-from reelbench.evaluate.parse.lookup import ends_of
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
+from reelbench.evaluate.parse.vocabulary import ends_of, pattern
 
 _NAMES = (
     "answer", "answers", "final_answer", "finalanswer", "correct_answer", "choice", "option",

@@ -1,6 +1,6 @@
 """The words that count options: ``the second choice``."""
 
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import pattern
 
 _SPELLED = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _FIGURES = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th")

@@ -6,8 +6,8 @@ from reelbench.evaluate.parse.agreement import LocatedReading
 from reelbench.evaluate.parse.asserted import is_asserted
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.ordinal_words import CALLED, ORDINALS, WORDS
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import pattern
 
 _ORDINAL = pattern(
     rf"(?<!\w)the ({WORDS}) {CALLED} (?:is|seems|appears to be|must be"

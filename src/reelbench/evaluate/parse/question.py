@@ -7,8 +7,7 @@ from typing import Literal
 
 from reelbench.client.reply_text import plain
 from reelbench.data.items import LETTERS, Kind
-from reelbench.evaluate.parse.lookup import words
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import pattern, words
 
 Failure = Literal[
     "", "empty reply", "unfinished reasoning", "refusal", "several answers", "no such option",
@@ -82,8 +81,8 @@ class ClosedQuestion:
     @cached_property
     def yes_and_no(self) -> tuple[int, int] | None:
         """The places of yes and no, where the options are such, in whatever language."""
-        yes = [place for place, text in enumerate(self.texts) if text in words("yes")]
-        no = [place for place, text in enumerate(self.texts) if text in words("no")]
+        yes = [place for place, text in enumerate(self.texts) if text in words("affirmative")]
+        no = [place for place, text in enumerate(self.texts) if text in words("negative")]
         few = len(self.options) <= _YES_NO_UNSURE
         return (yes[0], no[0]) if few and len(yes) == len(no) == 1 and yes != no else None
 

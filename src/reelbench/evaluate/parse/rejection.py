@@ -6,8 +6,7 @@ or as what is not chosen: the label belongs to no list with the one before it.
 
 import re
 
-from reelbench.evaluate.parse.lookup import lowered
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import lowered, pattern
 
 _CALLED_WRONG = pattern(
     r"\b(?:is|are|was|were|seems?) (?:both |all |clearly |simply |also )?(?:wrong|incorrect|false"

@@ -6,17 +6,16 @@ from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import has_rival, is_asserted
 from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
 from reelbench.evaluate.parse.lines import begins_analysis
-from reelbench.evaluate.parse.lookup import alternation
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.statements import DENIED, LOOKBACK
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import pattern
 
 _STOP = pattern(r"[.!?;\n]")
 _IS_BRACKETED = pattern(r"(?<!\w)(?:is|be|it's|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
 _BRACKETS = pattern(r"\([A-Z]\)")
 _VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
-_NAMED = rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s"
+_NAMED = r"(?i:‹option›)\s[(\"']?([A-Z]|\d)[)\"']?\s"
 _FITS = pattern(
     rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
     rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
 from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
-from reelbench.evaluate.parse.lookup import alternation, lowered, words
 from reelbench.evaluate.parse.ordinals import ordinals
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import lowered, pattern, words
 
 _THINGS = {"caption", "sentence", "statement", "description"}
-_NOUNS = tuple(noun for noun in words("answer", "option") if noun not in _THINGS)
 _BEFORE_COLON = ("correct", "richtig", "correcta", "correta", "corretta", "верно", "правильно")
 _PLURALS = {
     "options",
@@ -26,19 +25,17 @@ _PLURALS = {
     "варианты",
 }
 _CHOSEN = pattern(
-    rf"(?:{alternation('right')}|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?"
-    rf"|beste\w?"
-    rf"|korrekte\w?|bonne|meilleure|правильн\w{{1,3}}|верн\w{{1,3}}|सही|正确的?|最佳|正しい"
-    rf"|올바른)\s{{0,2}}(?:answer\s)?$"
+    r"(?:‹right›|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?"
+    r"|beste\w?"
+    r"|korrekte\w?|bonne|meilleure|правильн\w{1,3}|верн\w{1,3}|सही|正确的?|最佳|正しい"
+    r"|올바른)\s{0,2}(?:answer\s)?$"
 )
-_ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\)))?"
+_ADJECTIVE = r"(?:\s?(?:‹right›|final\w?|النهائية|\(s\)))?"
 # "Answer (one letter): B", but not "Answer (B): it is blue".
 _REMARK = r"(?:\s?[(\[](?![a-z][)\]])[^()\[\]\n]{1,40}[)\]])?"
-_TO_COLON = pattern(
-    rf"[\"']?{_REMARK}{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
-)
-_TO_LETTER = pattern(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:{alternation('be')})\s{{0,3}}")
-_TO_DENIED = pattern(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
+_TO_COLON = pattern(rf"[\"']?{_REMARK}{_ADJECTIVE}[\"']?\s{{0,3}}(?:‹be›)?\s{{0,3}}[:=]\s*(?=\S)")
+_TO_LETTER = pattern(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:‹be›)\s{{0,3}}")
+_TO_DENIED = pattern(rf"{_ADJECTIVE}\s{{0,3}}(?:‹deny›)\s{{0,3}}")
 _QUALIFIED = pattern(
     r",?\s(?:to|for|here|among|amongst|from|of|in|based|given|that|which|according|with|would|,)\b"
 )
@@ -70,15 +67,15 @@ _QUOTED = pattern(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
 _PLACEHOLDER = pattern(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
 
 _ONE = r"[(\"']?[A-Z][)\"']?"
-_JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
-_LIST = rf"(?<![A-Za-z0-9'])({_ONE}(?:{_JOINT}(?:(?i:{alternation('option')})\s)?{_ONE}){{0,25}})"
+_JOINT = r"\s?(?:[,&、،]|,?\s?‹joint›)\s?"
+_LIST = rf"(?<![A-Za-z0-9'])({_ONE}(?:{_JOINT}(?:(?i:‹option›)\s)?{_ONE}){{0,25}})"
 _DETERMINER = (
     r"(?:(?:both|all|also|the|die|der|la|le|les|el|los|las|a|o|as|il|clearly|indeed|most|probably"
     r"|therefore)\s){0,3}"
 )
-_WITH_VERB = pattern(rf"{_LIST}\s(?:{alternation('be')})\s{_DETERMINER}$")
+_WITH_VERB = pattern(rf"{_LIST}\s(?:‹be›)\s{_DETERMINER}$")
 _WITHOUT_VERB = pattern(
-    rf"{_LIST}\s{{0,2}}(?:{alternation('be')}|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
+    rf"{_LIST}\s{{0,2}}(?:‹be›|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
     rf"|الخيار)?\s{{0,2}}$"
 )
 _BEST = frozenset({
@@ -100,11 +97,11 @@ _BEST_TAIL = pattern(
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = pattern(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
-    rf"|(?i:{alternation('option', 'answer', 'so', 'joint', 'either')}"
+    r"|(?i:‹option answer so joint either›"
     r"|\b(?:that|think|believe|only|both|is|because|since|but|while|que|che|что))\s)[(\"']?$"
 )
-_OPTION_AHEAD = pattern(rf"{alternation('option', 'answer')}\s[(\"']?$")
-_ONE_OF = pattern(rf"(?i:{alternation('either')})\s(?:(?i:{alternation('option')})\s)?[(\"']?$")
+_OPTION_AHEAD = pattern(r"‹option answer›\s[(\"']?$")
+_ONE_OF = pattern(r"(?i:‹either›)\s(?:(?i:‹option›)\s)?[(\"']?$")
 _SUPPOSED = pattern(
     r"\b(?:if|whether|unless|suppose|assuming|neither|nor|why|how)\s(?:that\s)?(?:the\s|an?\s)?"
     r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
@@ -120,7 +117,7 @@ def answer_line(reply: ReplyText, reader: Reader) -> Places:
     found: list[LocatedReading] = []
     strict: list[LocatedReading] = []
     final: list[LocatedReading] = []
-    for start, end in reply.places_of((*_NOUNS, *_BEFORE_COLON)):
+    for start, end in reply.places_of((*_nouns(), *_BEFORE_COLON)):
         match = _TO_COLON.match(reply.low, end)
         if match and _is_noun(reply, start, end, match) and is_asserted(reply.low, start):
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
@@ -135,6 +132,11 @@ def answer_line(reply: ReplyText, reader: Reader) -> Places:
     return next(
         (text for each in (final, strict, found) if (text := agreed(each, reply.bare, kind))), ()
     )
+
+
+@cache
+def _nouns() -> tuple[str, ...]:
+    return tuple(noun for noun in words("answer", "option") if noun not in _THINGS)
 
 
 def _is_noun(reply: ReplyText, start: int, end: int, match: re.Match[str]) -> bool:
@@ -201,7 +203,7 @@ def _together(found: list[LocatedReading]) -> list[LocatedReading]:
 
 
 def _answers(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
-    for start, end in reply.places_of(_NOUNS):
+    for start, end in reply.places_of(_nouns()):
         place, denied = _behind_is(reply.low, end)
         plural = reply.low[start:end] in _PLURALS
         if plural and not _CHOSEN.search(reply.low, max(0, start - 24), start):

@@ -5,10 +5,9 @@ indoors`` what others would think, ``He might be singing, but I can't tell`` wha
 and ``Earlier there's a logo; at the end a person`` what is over. All texts are those of ``tokens``.
 """
 
-from reelbench.evaluate.parse.pattern import pattern
-from reelbench.evaluate.parse.spaced import spaced
+from reelbench.evaluate.parse.vocabulary import pattern
 
-_WOULD = rf"(?:{spaced('supposing')}|(?<=[a-z])'d )"
+_WOULD = r"(?:‹spaced supposing›|(?<=[a-z])'d )"
 _WOULD_BE = pattern(_WOULD)
 # "A dog would be my answer", "a dog, I'd say": that is an answer.
 _ANSWERS = pattern(

@@ -7,12 +7,11 @@ from functools import cached_property
 from reelbench.client.reply_text import without_markup
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import ends_of, lowered, occurrences, pattern
 
 _SENTENCE_END = pattern(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
 _LINE_LABEL = pattern(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")
-_REFUSAL = pattern(rf"[\s\"'(]*(?:{alternation('refusal')})")
+_REFUSAL = pattern(r"[\s\"'(]*(?:‹refusal›)")
 _UNSURE_BUT = pattern(
     r"[^.!?\n]{0,40}\b(?:for sure|for certain|with certainty|with confidence|be certain|be sure"
     r"|definitively)[^.!?\n]{0,40}"
@@ -76,7 +75,7 @@ _ROLE = pattern(r"(?<!\s)\s*+(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", r
 # A heading in brackets, 【答案】 or [Answer]; not a letter in them.
 _HEADING = pattern(
     r"\s*[【〖]\s?(?![A-Z\s]{1,8}[】〗])([^【】〖〗\n]{1,16}?)\s?[】〗]\s?[:.]?[ \t]?"
-    rf"|(?:^|(?<=\n))\[\s?((?i:(?:{alternation('right')}\s?)?{alternation('answer')}))\s?\]\s?[:.]?",
+    r"|(?:^|(?<=\n))\[\s?((?i:(?:‹right›\s?)?‹answer›))\s?\]\s?[:.]?",
 )
 _ASKED = pattern(r"\s*Q\s?:")
 _ANSWERED = pattern(r"(?<!\w)A\s?:(?=\s)")

@@ -6,10 +6,9 @@ import re
 from reelbench.client.reply_text import without_markup
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import lowered, occurrences, words
 from reelbench.evaluate.parse.marks import mark_ends, open_tag
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
+from reelbench.evaluate.parse.vocabulary import lowered, occurrences, pattern, words
 
 _FENCE = pattern(r"\s*```[a-z]*\s*")
 _END = pattern(r"(?<![\d.])(?<!\n[A-Z])(?<!^[A-Z])[.!?](?=\s|\Z)|[。।؟\n]")

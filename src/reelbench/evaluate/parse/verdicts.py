@@ -3,10 +3,9 @@
 import re
 
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import lowered
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import lowered, pattern
 
 _LABEL = pattern(
     r"[\s\"'*•–—-]{0,6}(?:option\s)?[(\[]?([A-Z])\s?[.):\]–—-]\s*(?=\S)", re.IGNORECASE

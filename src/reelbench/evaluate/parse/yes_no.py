@@ -3,23 +3,20 @@
 import re
 
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import alternation, words
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places, UnclearError
 from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.vocabulary import pattern, words
 
-_WORD = rf"[\s\"'(*-]{{0,6}}(?P<word>{alternation('yes', 'no')})"
+_WORD = r"[\s\"'(*-]{0,6}(?P<word>‹affirmative negative›)"
 # What may follow: "No, it ..." and "No it ...", but "No video ..." has no answer in it.
 _TAIL = (
     r"(?=\s{0,3}(?:$|[,.;:!)\"'\n。、،।–—]|-\s)"
     r"|\s(?:it|there|he|she|they|the|this|that|i|we|you|because|since|as|based|according)\b)"
 )
 _OPENING = pattern(_WORD + _TAIL)
-_NOT_ONE = pattern(
-    rf"\s{{0,3}}[,/-]?\s?(?:{alternation('joint', 'either')}|/)\s?{alternation('yes', 'no')}"
-)
+_NOT_ONE = pattern(r"\s{0,3}[,/-]?\s?(?:‹joint either›|/)\s?‹affirmative negative›")
 _NO_ANSWER = pattern(
-    rf"[\s,.;:!-]{{0,4}}(?:{alternation('refusal')})[^.\n]{{0,60}}"
+    r"[\s,.;:!-]{0,4}(?:‹refusal›)[^.\n]{0,60}"
     r"(?:tell|determine|answer|say|know|help|assist|sure|certain|confirm|provided|given|shown"
     r"|attached"
     r"|available)\b"
@@ -71,6 +68,8 @@ def _place(match: re.Match[str], reply: ReplyText, places: tuple[int, int]) -> i
     if any(each.match(reply.low, end) for each in _NO_ANSWERS):
         return None
     contrary = _CONTRARY.match(reply.low, end)
-    if contrary and (contrary["word"] in words("yes")) != (match["word"] in words("yes")):
+    if contrary and (contrary["word"] in words("affirmative")) != (
+        match["word"] in words("affirmative")
+    ):
         raise UnclearError("several answers")
-    return places[0] if match["word"] in words("yes") else places[1]
+    return places[0] if match["word"] in words("affirmative") else places[1]

@@ -23,7 +23,10 @@ _TOKEN = re.compile(
     r"<[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>|</?s>|<start_of_turn>(?:model)?|\[/?INST\]"
 )
 _LAST_TOKEN = re.compile(
-    r"(?<=\S)[ \t]*+(?:<(?P<angled>[A-Za-z_][\w ]{1,40})>|\[/?(?P<square>[A-Z]{3,8})\])(?=\s|<|$)"
+    r"(?<=\S)[ \t]*+(?:<(?P<angled>[A-Za-z_0][\w ]{1,40}\|?)>|\[/?(?P<square>[A-Z]{3,8})\])(?=\s|<|$)"
+)
+_USER_TURN = re.compile(
+    r"<\|im_start\|>\s?user|<\|user\|>|<start_of_turn>user|\[INST\]|<\|start_header_id\|>user"
 )
 # What models and their prompts put an answer between.
 ANSWER_TAGS = (
@@ -37,6 +40,13 @@ _WRAPPER = re.compile(
     r"(?P<wraps>\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|operatorname|rm|bf)\s*\{)"
     r"|(?P<open>\{)|(?P<close>\})"
 )
+_LETTER_COMMAND = re.compile(r"\\(?!boxed|fbox)[a-zA-Z]{2,14}\s?\{\s?\(?([A-Z])\)?\.?\s?\}")
+_HTML = re.compile(
+    r"</?(?:b|strong|i|em|u|s|p|br|hr|sub|sup|span|font|mark|big|small|code|center|div|h[1-6]|kbd)"
+    r"(?:\s[^<>\n]{0,80})?/?>"
+)
+_STRUCK = re.compile(r"~~[^~\n]{1,80}~~|<(?P<tag>s|del|strike)>[^<>\n]{1,80}</(?P=tag)>")
+_SQUARED = {0x1F130 + 32 * row + place: chr(65 + place) for row in range(3) for place in range(26)}
 _MATHS = re.compile(r"\\[()\[\]]|\$+|\\[,;! ]")
 _EMPHASIS = re.compile(r"\*+|__+|~~+|`+|^[ \t]*(?:#+|>(?!\s*[\d.$-]))[ \t]*", re.MULTILINE)
 _LONG_SIGNS = str.maketrans("\ufdfa\ufdfb", "  ")  # single signs that stand for sentences
@@ -44,7 +54,8 @@ _SIGNS = str.maketrans({
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u00b4\u2032", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2033", '"'),
     # Marks of direction and joining that cannot be seen.
-    **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\u2066\u2067\u2069\ufeff"),
+    **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\u2066\u2067\u2069\ufeff\ufe0f"),
+    **_SQUARED,
 })  # fmt: skip
 
 
@@ -87,7 +98,13 @@ def _final_channel(reply: str) -> str:
 
 
 def without_tokens(text: str) -> str:
-    """Return a text without the tokens that a model ends, begins or boxes its turns with."""
+    """Return a text without the tokens that a model ends, begins or boxes its turns with.
+
+    What it crossed out is left out, too, and a turn that it makes up for its user.
+    """
+    if turn := _USER_TURN.search(text, len(text) - len(text.lstrip())):
+        text = text[: turn.start()] if text[: turn.start()].strip() else text
+    text = _STRUCK.sub("", text)
     text = text.replace("<|begin_of_box|>", "\\boxed{").replace("<|end_of_box|>", "}")
     text = _TOKEN.sub("", text)
     closed = {name.lower() for name in _CLOSED.findall(text)}
@@ -104,6 +121,10 @@ def without_tokens(text: str) -> str:
 def without_markup(text: str) -> str:
     """Return a text without Markdown and LaTeX, with letters and marks in their plain forms."""
     text = unicodedata.normalize("NFKC", text.translate(_LONG_SIGNS)).translate(_SIGNS)
+    if "<" in text:
+        text = _HTML.sub("", text)
+    if "\\" in text:
+        text = _LETTER_COMMAND.sub(r"\1", _LETTER_COMMAND.sub(r"\1", text))
     return _EMPHASIS.sub("", _unwrapped(_MATHS.sub(" ", text))).strip()
 
 

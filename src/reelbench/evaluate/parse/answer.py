@@ -10,6 +10,14 @@ from reelbench.client.reply_text import unclosed_reasoning, without_reasoning, w
 from reelbench.data.items import Kind
 from reelbench.evaluate.parse.corrections import corrected, last_word
 from reelbench.evaluate.parse.evidence import pointed_at
+from reelbench.evaluate.parse.final import (
+    is_concluded,
+    is_loop,
+    is_whole,
+    last_sentence,
+    letters_named,
+    veto,
+)
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lines import (
     concluded,
@@ -31,7 +39,7 @@ from reelbench.evaluate.parse.question import (
     without_labels,
 )
 from reelbench.evaluate.parse.sentences import stated
-from reelbench.evaluate.parse.statements import answer_line, named
+from reelbench.evaluate.parse.statements import answer_line, named, named_final
 from reelbench.evaluate.parse.text import ReplyText, before_next_turn, reply_of, within_limit
 from reelbench.evaluate.parse.truncated import before_cut, goes_on
 from reelbench.evaluate.parse.verdicts import verdicts
@@ -88,6 +96,18 @@ _AFTER_CORRECTION: Sequence[tuple[str, Form]] = (
     ("last word", last_word),
     *_FORMS[_FORMS.index(("label", label)) :],
 )
+# How the last sentence may answer; behind the first three only where it is a conclusion.
+_FINAL_WORDS: Sequence[tuple[str, Form]] = (
+    ("final statement", whole),
+    ("answer line", answer_line),
+    ("named answer", named_final),
+    ("named answer", named),
+    ("stated answer", stated),
+    ("what reasons point to", pointed_at),
+    ("conclusion", concluded),
+)
+_WEAK = ("label", "label with its text", "option text", "line of an option's text")
+_LISTED = pattern(r"(?:^|\n)\W{0,4}(?:\d{1,2}|[A-Za-z])\s?[.):][^\n]{0,400}\n\s*$")  # a list
 _LAST_LINE = 2_000  # characters
 _LAST_WORDS = pattern(r"[^?]{0,60}")  # that may stand behind a mark
 _MARKED = frozenset(method for method, _ in _SURE[:4])
@@ -119,7 +139,7 @@ def _parsed(reply: str, kind: Kind, options: Options, *, cut: bool) -> Parsed:
         if parsed.places is not None:
             return parsed
     seen = reply_of(text, reader)
-    return _corrected(seen, reader, _FORMS, _AFTER_CORRECTION) or _read(seen, reader, _FORMS)
+    return _whole(seen, reader)
 
 
 def _unclosed(reasoning: str, reader: Reader, cut: bool) -> Parsed:
@@ -142,6 +162,50 @@ def _before_cut(text: str, reader: Reader) -> Parsed:
     parsed = _corrected(seen, reader, _BEFORE_CUT, _SURE) or _read(seen, reader, _BEFORE_CUT)
     if parsed.places and parsed.method not in _MARKED and goes_on(text, parsed.places):
         return Parsed(None, parsed.method, "no answer")
+    return parsed
+
+
+def _final(seen: ReplyText, reader: Reader) -> Parsed | None:
+    """Read the last sentence by itself, where it is one that decides, or a veto."""
+    before, last = last_sentence(seen)
+    if before.strip():
+        tail = reply_of(last, reader)
+        concluded = is_concluded(last)
+        several = reader.question.kind == "multi"
+        forms = _FINAL_WORDS if concluded and not several else _FINAL_WORDS[:3]
+        parsed = _read(tail, reader, forms[1:] if _LISTED.search(before) else forms)
+        if concluded and (parsed.places or parsed.failure == "several answers"):
+            return parsed
+        if parsed.places and parsed.places == (
+            _read(reply_of(before, reader), reader, _SURE[4:]).places or parsed.places
+        ):
+            return parsed
+    behind = veto(seen, reader)
+    if behind is None:
+        return None
+    parsed = _read(reply_of(behind, reader), reader, _FINAL_WORDS)
+    return parsed if parsed.places else Parsed(None, "none of the options", "no such option")
+
+
+def _whole(seen: ReplyText, reader: Reader) -> Parsed:
+    """Read a whole reply: its marks, its final part, what it takes back, and then all of it."""
+    parsed = _read(seen, reader, _SURE[:5])
+    if parsed.method:
+        return parsed
+    if is_loop(seen.bare):
+        parsed = _read(seen, reader, _SURE if seen.bare.rstrip()[-200:].count(".") else ())
+        return parsed if parsed.places else Parsed(None, "loop", "no answer")
+    parsed = (
+        _final(seen, reader)
+        or _corrected(seen, reader, _FORMS, _AFTER_CORRECTION)
+        or _read(seen, reader, _FORMS)
+    )
+    if parsed.places and parsed.method in _WEAK:
+        before, last = last_sentence(seen)
+        other = before.strip() and letters_named(last, reader) - set(parsed.places)
+        opening = reader.only(seen.bare.partition("\n")[0]).places == parsed.places
+        if not opening and not reader.only(last).places and (other or not is_whole(seen.bare)):
+            return Parsed(None, parsed.method, "no answer")
     return parsed
 
 

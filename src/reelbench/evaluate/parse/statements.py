@@ -75,7 +75,7 @@ _DETERMINER = (
 )
 _WITH_VERB = pattern(rf"{_LIST}\s(?:‹be›)\s{_DETERMINER}$")
 _WITHOUT_VERB = pattern(
-    rf"{_LIST}\s{{0,2}}(?:‹be›|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
+    rf"{_LIST}\s{{0,2}}(?:‹option›)?\s{{0,2}}(?:‹be›|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
     rf"|الخيار)?\s{{0,2}}$"
 )
 _BEST = frozenset({
@@ -191,6 +191,12 @@ def named(reply: ReplyText, reader: Reader) -> Places:
     if reader.question.kind == "multi":  # "A is correct. C is correct."
         right = _together(right)
     found = [*_answers(reply, reader), *_choices(reply, reader), *right, *ordinals(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def named_final(reply: ReplyText, reader: Reader) -> Places:
+    """``The answer is B.``, ``I choose B.``: what the last sentence names, however it stands."""
+    found = [*_answers(reply, reader), *_choices(reply, reader), *ordinals(reply, reader)]
     return agreed(found, reply.bare, reader.question.kind)
 
 

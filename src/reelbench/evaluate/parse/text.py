@@ -51,7 +51,13 @@ class ReplyText:
 
     def places_of(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
         """Return where words stand: once where the same is said again, the ends of very many."""
-        return ends_of(sorted(occurrences(self.low, words, _AROUND)))
+        if words not in self._found:
+            self._found[words] = ends_of(sorted(occurrences(self.low, words, _AROUND)))
+        return self._found[words]
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, ...], list[tuple[int, int]]]:
+        return {}
 
     @cached_property
     def refuses(self) -> bool:
@@ -72,6 +78,10 @@ _NEXT_TURN = pattern(
     re.IGNORECASE,
 )
 _ROLE = pattern(r"(?<!\s)\s*+(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
+# A letter in whatever signs: {B}, 【B】, ==B==.
+_WRAPPED = pattern(
+    r"(?:[【〖〔《〈⟦⟨‹{|]|==)[\s(\"']{0,3}([A-Z])[\s.)\"']{0,3}(?:[】〗〕》〉⟧⟩›}|]|==)"
+)
 # A heading in brackets, 【答案】 or [Answer]; not a letter in them.
 _HEADING = pattern(
     r"\s*[【〖]\s?(?![A-Z\s]{1,8}[】〗])([^【】〖〗\n]{1,16}?)\s?[】〗]\s?[:.]?[ \t]?"
@@ -97,6 +107,7 @@ def before_next_turn(text: str) -> str:
 def reply_of(text: str, reader: Reader) -> ReplyText:
     """Look at a text; a list of all options that it repeats is left out."""
     bare = _ROLE.sub("", without_markup(text), count=1)
+    bare = _WRAPPED.sub(r"(\1)", bare)
     bare = _HEADING.sub(lambda found: f"\n{found[1] or found[2]}: ", bare).lstrip("\n")
     if _ASKED.match(bare):
         bare = _ANSWERED.sub("Answer:", bare)

@@ -83,7 +83,27 @@ def alternation(*fields: str) -> str:
 
 
 def _either(alternatives: Iterable[str]) -> str:
-    return "|".join(re.escape(word).replace(r"\ ", r"\s{1,3}") for word in alternatives)
+    """A pattern for words, the longest first, that shares what they begin with."""
+    tree: dict[str, Any] = {}
+    for word in alternatives:
+        branch = tree
+        for sign in word:
+            branch = branch.setdefault(sign, {})
+        branch[""] = {}
+    return _branches(tree)
+
+
+def _branches(tree: dict[str, Any]) -> str:
+    ends = "" in tree
+    found = [
+        (r"\s{1,3}" if sign == " " else re.escape(sign)) + _branches(rest)
+        for sign, rest in tree.items()
+        if sign
+    ]
+    if not found:
+        return ""
+    one = found[0] if len(found) == 1 and not ends else f"(?:{'|'.join(found)})"
+    return f"{one}?" if ends else one
 
 
 @cache
@@ -150,10 +170,13 @@ def occurrences(low: str, found_in: Iterable[str], around: int = 0) -> Iterator[
     With ``around``, a place whose surroundings, so many characters, were seen before is left out: a
     reply that loops says the same again and again, and is read once.
     """
+    plain = low.isascii()
     for word in found_in:
+        start = -1 if plain and not word.isascii() else low.find(word)
+        if start < 0:
+            continue
         spaced = bool(_SPACED_CHARACTER.match(word[0]) or _SPACED_CHARACTER.match(word[-1]))
         seen: set[tuple[int, str]] = set()
-        start = low.find(word)
         while start >= 0:
             end = start + len(word)
             before = min(start, around)

@@ -9,7 +9,7 @@ import unicodedata
 
 _THINKING = "think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
 _THOUGHT = re.compile(
-    rf"<(?P<closes>/?)(?:seed:)?(?:{_THINKING})>|◁(?P<closes2>/?)think▷|\[(?P<closes3>/?)THINK\]"
+    rf"<\|?(?P<closes>/?)(?:seed:)?(?:{_THINKING})\|?>|◁(?P<closes2>/?)think▷|\[(?P<closes3>/?)THINK\]"
     r"|<\|(?:begin_of_thought|START_THINKING)\|>"
     r"|<\|(?P<closes4>end_of_thought|END_THINKING)\|>",
     re.IGNORECASE,
@@ -23,7 +23,8 @@ _TOKEN = re.compile(
     r"<[|\uff5c][^|\uff5c<>\s]{1,40}[|\uff5c]>|</?s>|<start_of_turn>(?:model)?|\[/?INST\]"
 )
 _LAST_TOKEN = re.compile(
-    r"(?<=\S)[ \t]*+(?:<(?P<angled>[A-Za-z_0][\w ]{1,40}\|?)>|\[/?(?P<square>[A-Z]{3,8})\])(?=\s|<|$)"
+    r"(?<=\S)[ \t]*+(?:<(?P<angled>[A-Za-z_0][\w ]{1,40}\|?)>"
+    r"|\[/?(?P<square>[A-Z]{3,8})\])(?=\s|<|$)"
 )
 _USER_TURN = re.compile(
     r"<\|im_start\|>\s?user|<\|user\|>|<start_of_turn>user|\[INST\]|<\|start_header_id\|>user"
@@ -40,12 +41,14 @@ _WRAPPER = re.compile(
     r"(?P<wraps>\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|operatorname|rm|bf)\s*\{)"
     r"|(?P<open>\{)|(?P<close>\})"
 )
-_LETTER_COMMAND = re.compile(r"\\(?!boxed|fbox)[a-zA-Z]{2,14}\s?\{\s?\(?([A-Z])\)?\.?\s?\}")
+_LETTER_COMMAND = re.compile(
+    r"\\(?!boxed|fbox)[a-zA-Z]{2,14}\s?\{\s?(\(?[A-Z]\)?)(?:\.(?=\s?\}))?\s?\}"
+)
 _HTML = re.compile(
-    r"</?(?:b|strong|i|em|u|s|p|br|hr|sub|sup|span|font|mark|big|small|code|center|div|h[1-6]|kbd)"
+    r"</?(?:b|strong|i|em|u|p|br|hr|sub|sup|span|font|mark|big|small|code|center|div|h[1-6]|kbd)"
     r"(?:\s[^<>\n]{0,80})?/?>"
 )
-_STRUCK = re.compile(r"~~[^~\n]{1,80}~~|<(?P<tag>s|del|strike)>[^<>\n]{1,80}</(?P=tag)>")
+_STRUCK = re.compile(r"~~[^~\n]{1,80}~~|<(?P<tag>del|strike)>[^<>\n]{1,80}</(?P=tag)>")
 _SQUARED = {0x1F130 + 32 * row + place: chr(65 + place) for row in range(3) for place in range(26)}
 _MATHS = re.compile(r"\\[()\[\]]|\$+|\\[,;! ]")
 _EMPHASIS = re.compile(r"\*+|__+|~~+|`+|^[ \t]*(?:#+|>(?!\s*[\d.$-]))[ \t]*", re.MULTILINE)
@@ -92,9 +95,9 @@ def _final_channel(reply: str) -> str:
     if channels:
         last = channels[-1]
         return reply[last.end() :] if last[1] == "final" else ""
-    if _BARE_CHANNEL.match(reply):
-        return reply.rpartition(_FINAL)[2] if _FINAL in reply else ""
-    return reply
+    if _FINAL in reply:
+        return reply.rpartition(_FINAL)[2]
+    return "" if _BARE_CHANNEL.match(reply) else reply
 
 
 def without_tokens(text: str) -> str:
@@ -124,7 +127,7 @@ def without_markup(text: str) -> str:
     if "<" in text:
         text = _HTML.sub("", text)
     if "\\" in text:
-        text = _LETTER_COMMAND.sub(r"\1", _LETTER_COMMAND.sub(r"\1", text))
+        text = _LETTER_COMMAND.sub(r"\1 ", _LETTER_COMMAND.sub(r"\1", text))
     return _EMPHASIS.sub("", _unwrapped(_MATHS.sub(" ", text))).strip()
 
 

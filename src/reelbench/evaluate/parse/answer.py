@@ -4,6 +4,7 @@ The forms are tried from the surest to the least sure, and the first that is the
 names two options where one is asked for, a less sure form is not asked for a better answer.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 from reelbench.client.reply_text import unclosed_reasoning, without_reasoning, without_tokens
@@ -11,11 +12,14 @@ from reelbench.data.items import Kind
 from reelbench.evaluate.parse.corrections import corrected, last_word
 from reelbench.evaluate.parse.evidence import pointed_at
 from reelbench.evaluate.parse.final import (
+    denies_options,
     is_concluded,
     is_loop,
     is_whole,
     last_sentence,
     letters_named,
+    lone_letter,
+    sentences,
     veto,
 )
 from reelbench.evaluate.parse.letters import Reader
@@ -28,7 +32,14 @@ from reelbench.evaluate.parse.lines import (
     line_of_text,
     whole,
 )
-from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, mark_ends, tagged
+from reelbench.evaluate.parse.marks import (
+    boxed,
+    bracketed,
+    json_answer,
+    mark_ends,
+    open_tag,
+    tagged,
+)
 from reelbench.evaluate.parse.option_text import option_text
 from reelbench.evaluate.parse.question import (
     ClosedQuestion,
@@ -107,9 +118,12 @@ _FINAL_WORDS: Sequence[tuple[str, Form]] = (
     ("conclusion", concluded),
 )
 _WEAK = ("label", "label with its text", "option text", "line of an option's text")
-_LISTED = pattern(r"(?:^|\n)\W{0,4}(?:\d{1,2}|[A-Za-z])\s?[.):][^\n]{0,400}\n\s*$")  # a list
+_LISTED = pattern(r"(?:^|\n)\W{0,4}(?:\d{1,2}|[A-Za-z])\s?[.):][^\n]{0,400}\n[\s\d.)]*$")  # a list
+_HEADING = pattern(r"(?:^|\n)\W{0,6}(?:\w+\s)?‹answer›\W{0,4}$")
+_LABELLED = pattern(r"\W{0,4}[A-Z]\s?[.):]")
+_PAIR = 2
 _LAST_LINE = 2_000  # characters
-_LAST_WORDS = pattern(r"[^?]{0,60}")  # that may stand behind a mark
+_LAST_WORDS = pattern(r"[^?]{0,60}", re.DOTALL)  # that may stand behind a mark
 _MARKED = frozenset(method for method, _ in _SURE[:4])
 
 
@@ -145,13 +159,22 @@ def _parsed(reply: str, kind: Kind, options: Options, *, cut: bool) -> Parsed:
 def _unclosed(reasoning: str, reader: Reader, cut: bool) -> Parsed:
     """Read a mark, or a line that answers, with which reasoning ends that is never closed."""
     text = within_limit(without_tokens(reasoning))
-    line = text[-_LAST_LINE:].rpartition("\n")[2]
-    rest = line[max([0, *mark_ends(line)]) :]
-    last = _LAST_WORDS.fullmatch(rest) and not any(occurrences(lowered(rest), words("retraction")))
-    forms: Sequence[tuple[str, Form]] = _SURE[5:] if "\n" in text and not cut else ()
-    if len(rest) < len(line):
-        forms = _SURE[:4] if last else ()
-    parsed = _read(reply_of(line, reader), reader, forms)
+    end = max([0, *mark_ends(text)])
+    opened = open_tag(text) if not cut else None
+    if opened is not None or end:
+        start = max(0, (len(text) if opened is None else opened) - _LAST_LINE)
+        rest = text[end:] if opened is None else ""
+        last = _LAST_WORDS.fullmatch(rest) and not any(
+            occurrences(lowered(rest), words("retraction"))
+        )
+        parsed = _read(reply_of(text[start:], reader), reader, _SURE[1:4] if last else ())
+    elif "\n" in text and not cut:
+        lines = text.rstrip().rsplit("\n", 2)
+        parsed = _read(reply_of("\n".join(lines[-2:]), reader), reader, _SURE[5:6])
+        if not parsed.method:
+            parsed = _read(reply_of(lines[-1], reader), reader, _SURE[5:])
+    else:
+        parsed = Parsed(None)
     return Parsed(
         parsed.places, parsed.method, parsed.failure if parsed.method else "unfinished reasoning"
     )
@@ -167,23 +190,31 @@ def _before_cut(text: str, reader: Reader) -> Parsed:
 
 def _final(seen: ReplyText, reader: Reader) -> Parsed | None:
     """Read the last sentence by itself, where it is one that decides, or a veto."""
-    before, last = last_sentence(seen)
+    before, last = last_sentence(seen, reader)
+    tail = reply_of(last, reader)
     if before.strip():
-        tail = reply_of(last, reader)
-        concluded = is_concluded(last)
+        concluded = is_concluded(last) or bool(_HEADING.search(lowered(before[-80:])))
         several = reader.question.kind == "multi"
         forms = _FINAL_WORDS if concluded and not several else _FINAL_WORDS[:3]
         parsed = _read(tail, reader, forms[1:] if _LISTED.search(before) else forms)
+        if not parsed.method and (places := lone_letter(last, reader)):
+            parsed, concluded = Parsed(places, "final statement"), False
+        if parsed.method == "answer line" and parsed.failure:
+            return parsed
         if concluded and (parsed.places or parsed.failure == "several answers"):
             return parsed
         if parsed.places and parsed.places == (
             _read(reply_of(before, reader), reader, _SURE[4:]).places or parsed.places
         ):
             return parsed
+        if tail.refuses and not _read(seen, reader, _SURE[4:6]).method:
+            return Parsed(None, "refusal", "refusal")
     behind = veto(seen, reader)
     if behind is None:
         return None
     parsed = _read(reply_of(behind, reader), reader, _FINAL_WORDS)
+    if not parsed.places and (places := lone_letter((sentences(behind) or [""])[-1], reader)):
+        return Parsed(places, "final statement")
     return parsed if parsed.places else Parsed(None, "none of the options", "no such option")
 
 
@@ -198,15 +229,28 @@ def _whole(seen: ReplyText, reader: Reader) -> Parsed:
     parsed = (
         _final(seen, reader)
         or _corrected(seen, reader, _FORMS, _AFTER_CORRECTION)
+        or _opening(seen, reader)
         or _read(seen, reader, _FORMS)
     )
+    if not parsed.method and (places := lone_letter(last_sentence(seen, reader)[1], reader)):
+        return Parsed(places, "final statement")
     if parsed.places and parsed.method in _WEAK:
-        before, last = last_sentence(seen)
+        before, last = last_sentence(seen, reader)
         other = before.strip() and letters_named(last, reader) - set(parsed.places)
         opening = reader.only(seen.bare.partition("\n")[0]).places == parsed.places
+        other = other or (before.strip() and denies_options(last))
         if not opening and not reader.only(last).places and (other or not is_whole(seen.bare)):
             return Parsed(None, parsed.method, "no answer")
     return parsed
+
+
+def _opening(seen: ReplyText, reader: Reader) -> Parsed | None:
+    """Read a first line that is a label with its option's text, and no list of them."""
+    lines = [line for _, line in seen.lines[:_PAIR]]
+    if reader.question.kind == "multi" or len(lines) < _PAIR or _LABELLED.match(lines[1]):
+        return None
+    places = reader.only(lines[0]).places if _LABELLED.match(lines[0]) else ()
+    return Parsed(places, "label") if len(places) == 1 else None
 
 
 def _read(seen: ReplyText, reader: Reader, forms: Sequence[tuple[str, Form]]) -> Parsed:

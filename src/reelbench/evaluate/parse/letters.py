@@ -31,7 +31,7 @@ _JOIN = pattern(rf"\s*{_JOINT}\s*|\s+|(?<=\))(?=\()")
 _SMALL_JOIN = pattern(r"[\s,;&/、+|،؛]+|(?<=\))(?=\()|\band\b")  # where e and y may be letters
 _OR = r"(?:‹either›|OR|Or)"
 _EITHER = pattern(
-    rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?!{IN_WORD})"
+    rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?![A-Za-z0-9'])"
 )
 _DECIDES = pattern(r"[,.;]\s(?:but|however|yet|though)\b[^\n]{0,200}?(?<!\w)\(?[A-Z](?!\w)")
 _FILLER = pattern(rf"‹filler option›|‹answer›(?=\s?\(?[a-z]\)?(?!{IN_WORD}))")
@@ -296,9 +296,10 @@ class Reader:
             return NOTHING
         text = label["text"]
         dotted = label["letter"] is not None and bool(_DOT_LABEL.match(label[0]))
-        if self.rejected(place, text) or self._abbreviates(place, text, dotted):
+        exact = self.question.places_of_text(text)
+        if self.rejected(place, text) or (not exact and self._abbreviates(place, text, dotted)):
             return NOTHING
-        others = self.question.places_of_text(text) or self._begun(text)
+        others = exact or self._begun(text)
         if others and place not in others:
             return Reading(failure="letter and text differ")
         found = {place, *self._further_labels(place, text)}
@@ -306,7 +307,10 @@ class Reader:
 
     def _abbreviates(self, place: int, text: str, dotted: bool) -> bool:
         """Whether a letter and a full stop are a name's: ``E. coli``, or a speaker's: ``A: Hi``."""
-        return not self.owns(place, text) and abbreviates(text, self._own[place], dotted)
+        bare = all(len(option) == 1 for option in self._own)  # there are no texts to compare with
+        return (
+            not bare and not self.owns(place, text) and abbreviates(text, self._own[place], dotted)
+        )
 
     def rejected(self, place: int, text: str) -> bool:
         """Whether what is said of a label is that it is wrong, not its option's own words."""

@@ -99,6 +99,8 @@ def label(reply: ReplyText, reader: Reader) -> Places:
     if len(labels) != 1 or labels[0] not in (lines[0], lines[-1]):
         return ()
     at = next(start for start, line in reply.lines if line == labels[0])
+    if _is_part(labels[0], reader):
+        return ()
     if begins_analysis(reply, at) or _is_unfit(labels[0], reader):
         return ()
     return _clear(reader.label(labels[0]))
@@ -107,6 +109,18 @@ def label(reply: ReplyText, reader: Reader) -> Places:
 def _names_option(line: str, reader: Reader) -> bool:
     found = _LABEL.match(line)
     return found is not None and reader.question.place(found[1]) is not None
+
+
+def _is_part(line: str, reader: Reader) -> bool:
+    """Whether a label in brackets or in lower case is a part of an argument: "(a) First we ..." """
+    found = _LABEL.match(line)
+    place = reader.question.place(found[1]) if found else None
+    if found is None or place is None or (found[1].isupper() and ")" not in found[0]):
+        return False
+    own = set(lowered(reader.question.options[place]).split())
+    rest = set(lowered(line[found.end() : found.end() + 400]).strip(" .").split())
+    words_of = [word for word in rest if len(word) > _SHORT or not word.isascii()]
+    return bool(words_of) and len(own & rest) * 2 < len(own)
 
 
 def begins_analysis(reply: ReplyText, at: int) -> bool:

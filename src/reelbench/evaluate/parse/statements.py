@@ -97,7 +97,7 @@ _BEST_TAIL = pattern(
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = pattern(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
-    r"|(?i:‹option answer so joint either›"
+    r"|(?i:‹option answer so joint either filler›"
     r"|\b(?:that|think|believe|only|both|is|because|since|but|while|que|che|что))\s)[(\"']?$"
 )
 _OPTION_AHEAD = pattern(r"‹option answer›\s[(\"']?$")
@@ -136,12 +136,14 @@ def answer_line(reply: ReplyText, reader: Reader) -> Places:
 
 @cache
 def _nouns() -> tuple[str, ...]:
-    return tuple(noun for noun in words("answer", "option") if noun not in _THINGS)
+    return words("answer", "option")
 
 
 def _is_noun(reply: ReplyText, start: int, end: int, match: re.Match[str]) -> bool:
     """Whether it is the answer that is named, not the options: "Options: A. ..."."""
     noun = reply.low[start:end]
+    if noun in _THINGS and not _CHOSEN.search(reply.low, max(0, start - 24), start):
+        return False
     if noun in words("answer") or _CHOSEN.search(reply.low, max(0, start - 24), start):
         return True
     if noun in _PLURALS:
@@ -212,7 +214,9 @@ def _answers(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     for start, end in reply.places_of(_nouns()):
         place, denied = _behind_is(reply.low, end)
         plural = reply.low[start:end] in _PLURALS
-        if plural and not _CHOSEN.search(reply.low, max(0, start - 24), start):
+        if (plural or reply.low[start:end] in _THINGS) and not _CHOSEN.search(
+            reply.low, max(0, start - 24), start
+        ):
             continue
         if _SUPPOSED.search(reply.low, max(0, start - 40), start) or not is_asserted(
             reply.low, start
@@ -269,7 +273,7 @@ def _choices(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
 
 
 def _called_right(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
-    for start, end in reply.places_of(words("right")):
+    for start, end in reply.places_of(words("right", "fits")):
         word = reply.low[start:end]
         if _RIGHT_TAIL.match(reply.low, end) or (
             word in _BEST and not _BEST_TAIL.match(reply.low, end)
@@ -277,7 +281,8 @@ def _called_right(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
             continue
         romance = word[0] < "\u0250"
         before = reply.bare[max(0, start - LOOKBACK) : start]
-        match = (_WITH_VERB if romance else _WITHOUT_VERB).search(before)
+        verb = word in words("fits") and not _WITH_VERB.search(before)
+        match = (_WITHOUT_VERB if verb or not romance else _WITH_VERB).search(before)
         if match and not _SUPPOSED.search(lowered(before[: match.start(1)])):
             ahead = before[: match.start(1)]
             at = start - len(before) + match.start(1)

@@ -80,7 +80,7 @@ _NEXT_TURN = pattern(
 _ROLE = pattern(r"(?<!\s)\s*+(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
 # A letter in whatever signs: {B}, 【B】, ==B==.
 _WRAPPED = pattern(
-    r"(?:[【〖〔《〈⟦⟨‹{|]|==)[\s(\"']{0,3}([A-Z])[\s.)\"']{0,3}(?:[】〗〕》〉⟧⟩›}|]|==)"
+    r"(?:[【〖〔《〈⟦⟨‹{]|==)[\s(\"']{0,3}([A-Z])[\s.)\"']{0,3}(?:[】〗〕》〉⟧⟩›}]|==)"
 )
 # A heading in brackets, 【答案】 or [Answer]; not a letter in them.
 _HEADING = pattern(

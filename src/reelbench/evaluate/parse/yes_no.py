@@ -5,7 +5,7 @@ import re
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.question import Places, UnclearError
 from reelbench.evaluate.parse.text import ReplyText
-from reelbench.evaluate.parse.vocabulary import pattern, words
+from reelbench.evaluate.parse.vocabulary import lowered, pattern, words
 
 _WORD = r"[\s\"'(*-]{0,6}(?P<word>‹affirmative negative›)"
 # What may follow: "No, it ..." and "No it ...", but "No video ..." has no answer in it.
@@ -40,6 +40,7 @@ _BASED = pattern(
     rf"(?:based on|in|from|according to|judging (?:by|from)|looking at"
     rf"|given)\s[^.,\n]{{1,60}},{_WORD}{_TAIL}"
 )
+_LAST = pattern(rf"(?:[^,\n]{{1,80}},\s?)?(?:‹but›\s)?{_WORD}[.!。]{{0,2}}\s*")
 _AFTER_SO = pattern(rf"[\s,:]{{0,4}}{_WORD}{_TAIL}")
 
 _NO_ANSWERS = (_NOT_ONE, _NO_ANSWER, _CANNOT_TELL, _OFFER)
@@ -58,6 +59,8 @@ def yes_or_no(reply: ReplyText, reader: Reader) -> Places:
 
 def _claims(reply: ReplyText) -> list[re.Match[str]]:
     found = [_OPENING.match(reply.low) or _BASED.match(reply.low)]
+    if not any(found) and len(reply.sentences) > 1:
+        found.append(_LAST.fullmatch(lowered(reply.sentences[-1][1])))
     for _, end in reply.places_of((*words("so"), "answer is", "answer would be")):
         found.append(_AFTER_SO.match(reply.low, end))
     return [match for match in found if match]

@@ -49,16 +49,18 @@ _HTML = re.compile(
     r"(?:\s[^<>\n]{0,80})?/?>"
 )
 _STRUCK = re.compile(r"~~[^~\n]{1,80}~~|<(?P<tag>del|strike)>[^<>\n]{1,80}</(?P=tag)>")
-_SQUARED = {0x1F130 + 32 * row + place: chr(65 + place) for row in range(3) for place in range(26)}
 _MATHS = re.compile(r"\\[()\[\]]|\$+|\\[,;! ]")
 _EMPHASIS = re.compile(r"\*+|__+|~~+|`+|^[ \t]*(?:#+|>(?!\s*[\d.$-]))[ \t]*", re.MULTILINE)
-_LONG_SIGNS = str.maketrans("\ufdfa\ufdfb", "  ")  # single signs that stand for sentences
+_ODD_SIGNS: dict[int, str] = {  # single signs that stand for sentences, and letters in squares
+    0xFDFA: " ",
+    0xFDFB: " ",
+    **{0x1F130 + 32 * row + place: chr(65 + place) for row in range(3) for place in range(26)},
+}
 _SIGNS = str.maketrans({
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u00b4\u2032", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2033", '"'),
     # Marks of direction and joining that cannot be seen.
     **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\u2066\u2067\u2069\ufeff\ufe0f"),
-    **_SQUARED,
 })  # fmt: skip
 
 
@@ -123,7 +125,7 @@ def without_tokens(text: str) -> str:
 
 def without_markup(text: str) -> str:
     """Return a text without Markdown and LaTeX, with letters and marks in their plain forms."""
-    text = unicodedata.normalize("NFKC", text.translate(_LONG_SIGNS)).translate(_SIGNS)
+    text = unicodedata.normalize("NFKC", text.translate(_ODD_SIGNS)).translate(_SIGNS)
     if "<" in text:
         text = _HTML.sub("", text)
     if "\\" in text:

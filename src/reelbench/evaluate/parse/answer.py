@@ -9,20 +9,7 @@ from collections.abc import Callable, Sequence
 
 from reelbench.client.reply_text import unclosed_reasoning, without_reasoning, without_tokens
 from reelbench.data.items import Kind
-from reelbench.evaluate.parse.corrections import corrected, last_word
-from reelbench.evaluate.parse.evidence import pointed_at
-from reelbench.evaluate.parse.final import (
-    denies_options,
-    is_concluded,
-    is_loop,
-    is_whole,
-    last_sentence,
-    letters_named,
-    lone_letter,
-    sentences,
-    veto,
-)
-from reelbench.evaluate.parse.letters import Reader
+from reelbench.evaluate.parse.corrections import before_cut, corrected, goes_on, last_word
 from reelbench.evaluate.parse.lines import (
     concluded,
     label,
@@ -30,6 +17,7 @@ from reelbench.evaluate.parse.lines import (
     lettered_lines,
     line_of_its_own,
     line_of_text,
+    stated,
     whole,
 )
 from reelbench.evaluate.parse.marks import (
@@ -39,8 +27,9 @@ from reelbench.evaluate.parse.marks import (
     mark_ends,
     open_tag,
     tagged,
+    verdicts,
 )
-from reelbench.evaluate.parse.option_text import option_text
+from reelbench.evaluate.parse.option_text import option_text, yes_or_no
 from reelbench.evaluate.parse.question import (
     ClosedQuestion,
     Options,
@@ -49,13 +38,24 @@ from reelbench.evaluate.parse.question import (
     UnclearError,
     without_labels,
 )
-from reelbench.evaluate.parse.sentences import stated
-from reelbench.evaluate.parse.statements import answer_line, named, named_final
-from reelbench.evaluate.parse.text import ReplyText, before_next_turn, reply_of, within_limit
-from reelbench.evaluate.parse.truncated import before_cut, goes_on
-from reelbench.evaluate.parse.verdicts import verdicts
+from reelbench.evaluate.parse.reader import Reader
+from reelbench.evaluate.parse.segments import (
+    ReplyText,
+    before_next_turn,
+    denies_options,
+    is_concluded,
+    is_loop,
+    is_whole,
+    last_sentence,
+    letters_named,
+    lone_letter,
+    reply_of,
+    sentences,
+    veto,
+    within_limit,
+)
+from reelbench.evaluate.parse.statements import answer_line, named, named_final, pointed_at
 from reelbench.evaluate.parse.vocabulary import lowered, occurrences, pattern, words
-from reelbench.evaluate.parse.yes_no import yes_or_no
 
 Form = Callable[[ReplyText, Reader], Places]
 
@@ -234,14 +234,18 @@ def _whole(seen: ReplyText, reader: Reader) -> Parsed:
     )
     if not parsed.method and (places := lone_letter(last_sentence(seen, reader)[1], reader)):
         return Parsed(places, "final statement")
-    if parsed.places and parsed.method in _WEAK:
-        before, last = last_sentence(seen, reader)
-        other = before.strip() and letters_named(last, reader) - set(parsed.places)
-        opening = reader.only(seen.bare.partition("\n")[0]).places == parsed.places
-        other = other or (before.strip() and denies_options(last))
-        if not opening and not reader.only(last).places and (other or not is_whole(seen.bare)):
-            return Parsed(None, parsed.method, "no answer")
+    if parsed.places and parsed.method in _WEAK and _is_outweighed(seen, reader, parsed.places):
+        return Parsed(None, parsed.method, "no answer")
     return parsed
+
+
+def _is_outweighed(seen: ReplyText, reader: Reader, places: Places) -> bool:
+    """Whether the last sentence, unread, may say something else, or is not whole."""
+    before, last = last_sentence(seen, reader)
+    if reader.only(last).places or reader.only(seen.lines[0][1]).places == places:
+        return False
+    other = letters_named(last, reader) - set(places) or denies_options(last)
+    return bool(before.strip() and other) or not is_whole(seen.bare)
 
 
 def _opening(seen: ReplyText, reader: Reader) -> Parsed | None:

@@ -1,16 +1,23 @@
-"""Answers that are stated: ``Answer: B``, ``The answer is B``, ``B is correct``, ``I choose B``."""
+"""Answers that are stated: ``Answer: B``, ``The answer is B``, ``B is correct``."""
 
 import re
 from collections.abc import Iterator
 from functools import cache
 
-from reelbench.evaluate.parse.agreement import LocatedReading, agreed
-from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
-from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
-from reelbench.evaluate.parse.ordinals import ordinals
-from reelbench.evaluate.parse.question import Places
-from reelbench.evaluate.parse.text import ReplyText
-from reelbench.evaluate.parse.vocabulary import lowered, pattern, words
+from reelbench.evaluate.parse.assertion import denied_behind, has_rival, is_asserted
+from reelbench.evaluate.parse.question import (
+    CALLED,
+    ORDINALS,
+    SEVERAL,
+    WORDS,
+    LocatedReading,
+    Places,
+    Reading,
+    agreed,
+)
+from reelbench.evaluate.parse.reader import Reader
+from reelbench.evaluate.parse.segments import ReplyText
+from reelbench.evaluate.parse.vocabulary import ends_of, lowered, pattern, words
 
 _THINGS = {"caption", "sentence", "statement", "description"}
 _BEFORE_COLON = ("correct", "richtig", "correcta", "correta", "corretta", "верно", "правильно")
@@ -300,3 +307,82 @@ def _is_name(letter: str, ahead: str, reader: Reader) -> bool:
     """Whether a letter is a person's name in the options, or the pronoun: "C is right-handed"."""
     named = letter == "I" or letter in reader.question.names
     return named and not _OPTION_AHEAD.search(lowered(ahead))
+
+
+# What may point to an option. A sign or an arrow that points to B does so in the video.
+_REASONS = (
+    r"(?:evidence|everything|clues?|cues|indications?|indicators|all signs|observations?|analysis"
+    r"|facts|hints?|reasoning|features|details|characteristics|alles|todo|tout|tutto)"
+    r"(?:\s\([^()\n]{0,80}\))?(?:\s(?:here|above|in the (?:video|clip|frames)|i see|we see)){0,2}"
+)
+_POINTS = (
+    r"(?:(?:strongly|clearly|all|most|best|together)\s){0,2}"
+    r"(?:(?:points?|leads?)\s(?:strongly\s|clearly\s|us\s|me\s)?(?:towards?|to)"
+    r"|indicates?|suggests?|supports?|favou?rs?|deutet auf|spricht für|apunta a|indique|indica)"
+)
+_LEAVES = (
+    r"(?:(?:that|this|which|it)\s(?:only\s)?leaves|leaving|we(?:'re| are) left with"
+    r"|i(?:'m| am) left with|(?:damit |es |also |so )bleibt)"
+    r"(?:\s(?:us|me|with|only|just|nur)){0,3}"
+)
+_POINTED = pattern(
+    r"(?<![\w'])(?<!(?:some|part) of )(?<!(?:some|part) of the )(?<!(?:some|part) of this )"
+    r"(?:(?:the|this|these|all)\s)?"
+    rf"{_REASONS}\s{_POINTS}\s"
+    rf"|(?<![\w']){_LEAVES}\s"
+    r"|(?<=只剩下)|(?<=只剩)|(?<=指向)"
+)
+# A letter behind words that own the reply to be a guess: "If I had to choose: B".
+_FORCED = pattern(
+    r"(?<![\w'])(?:(?:if|were) (?:i|you) (?:had|have|must|were|am)\s[^.:,\n]{0,40}|forced to \w+"
+    r"|(?:if )?pressed|(?:my |best |educated |only ){0,2}guess|(?:based on|judging (?:by|from)"
+    r"|given|looking at|considering|going by)\s(?:the|these|this|what)\s[^.:,\n]{1,60}"
+    r"|from (?:the |these |this |what |all ){0,2}(?:\w+ )?(?:frames?|video|clip|images?|footage"
+    r"|pictures?|evidence|context|titles?|description|scene|captions?|i (?:can )?see))"
+    r"[:,]\s{0,3}(?=(?:i'd say |it's |option )?\(?[a-z]\)?\s{0,3}(?:[.!\n]|$))"
+)
+_DISCARDS = pattern(r"\b(?:eliminat\w+|rule|exclude|discard|drop|reject|wrong|incorrect|least)\b")
+_LENGTH = 400  # characters behind
+
+
+def pointed_at(reply: ReplyText, reader: Reader) -> Places:
+    """``The evidence points to B.``, ``This leaves us with B.``, ``If I had to choose: B``."""
+    found = [*_evidence(reply, reader), *_forced(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def _evidence(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    for match in ends_of(list(_POINTED.finditer(reply.low))):
+        text = reply.bare[match.end() : match.end() + _LENGTH].partition("\n")[0]
+        if is_asserted(reply.low, match.start()):
+            reading = SEVERAL if has_rival(text) else reader.read_answer(text)
+            yield LocatedReading(match.end(), match.end() + len(text), reading)
+
+
+def _forced(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    for match in ends_of(list(_FORCED.finditer(reply.low))):
+        sentence = reply.low[max(0, match.start() - 20) : match.end()]
+        if _DISCARDS.search(sentence):
+            continue
+        text = reply.bare[match.end() :].partition("\n")[0].partition(".")[0]
+        yield LocatedReading(match.end(), match.end() + len(text), reader.letters(text))
+
+
+_ORDINAL = pattern(
+    rf"(?<!\w)the ({WORDS}) {CALLED} (?:is|seems|appears to be|must be"
+    rf"|would be) (?:the )?"
+    r"(?:(?:most )?(?:correct|right|best|accurate)|most (?:likely|plausible))(?! \w+ (?:not|wrong))"
+    rf"|answer is:? (?:the )?({WORDS}) (?:one|{CALLED})(?!\w)"
+    # The trailer (second choice); not "(second choice) is wrong".
+    rf"|\((?:the )?({WORDS}) {CALLED}\)(?=\s?(?:[.,;!\n]|$))"
+)
+
+
+def ordinals(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    """``The second option is correct.``."""
+    for match in _ORDINAL.finditer(reply.low):
+        word = match[1] or match[2] or match[3]
+        if word in reader.question.texts or not is_asserted(reply.low, match.start()):
+            continue
+        reading = reader.at(ORDINALS[word])
+        yield LocatedReading(match.start(), match.end(), reading)

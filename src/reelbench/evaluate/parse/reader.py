@@ -2,16 +2,26 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
 from reelbench.client.reply_text import MARKS, without_markup
-from reelbench.evaluate.parse.abbreviations import abbreviates
-from reelbench.evaluate.parse.glosses import first_list
-from reelbench.evaluate.parse.ordinal_words import ORDINALS, opening_ordinal
-from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
-from reelbench.evaluate.parse.rejection import is_aside, is_rejected, is_unfit
+from reelbench.evaluate.parse.assertion import (
+    abbreviates,
+    first_list,
+    is_aside,
+    is_rejected,
+    is_unfit,
+)
+from reelbench.evaluate.parse.question import (
+    NOTHING,
+    ORDINALS,
+    SEVERAL,
+    ClosedQuestion,
+    Places,
+    Reading,
+    opening_ordinal,
+)
 from reelbench.evaluate.parse.vocabulary import IN_WORD, apart, lowered, pattern, words
 
 _AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
@@ -67,18 +77,6 @@ _AND_NOT = pattern(
 )
 _ALSO_OUT = pattern(r",?\s(?:or|nor)\s")
 _SHORT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The places that a piece of a reply names, or why none."""
-
-    places: Places = ()
-    failure: Failure = ""
-
-
-NOTHING = Reading()
-SEVERAL = Reading(failure="several answers")
 
 
 class Reader:

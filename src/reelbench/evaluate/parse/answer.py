@@ -29,7 +29,7 @@ from reelbench.evaluate.parse.marks import (
     tagged,
     verdicts,
 )
-from reelbench.evaluate.parse.option_text import option_text, yes_or_no
+from reelbench.evaluate.parse.option_text import option_text, yes_or_no, yes_or_no_opens
 from reelbench.evaluate.parse.question import (
     ClosedQuestion,
     Options,
@@ -45,12 +45,13 @@ from reelbench.evaluate.parse.segments import (
     denies_options,
     is_concluded,
     is_loop,
+    is_undecided,
     is_whole,
     last_sentence,
+    letter_behind,
     letters_named,
     lone_letter,
     reply_of,
-    sentences,
     veto,
     within_limit,
 )
@@ -122,6 +123,7 @@ _LISTED = pattern(r"(?:^|\n)\W{0,4}(?:\d{1,2}|[A-Za-z])\s?[.):][^\n]{0,400}\n[\s
 _HEADING = pattern(r"(?:^|\n)\W{0,6}(?:\w+\s)?‹answer›\W{0,4}$")
 _LABELLED = pattern(r"\W{0,4}[A-Z]\s?[.):]")
 _PAIR = 2
+_LONG = 400  # characters before a last sentence that decides whatever they say
 _LAST_LINE = 2_000  # characters
 _LAST_WORDS = pattern(r"[^?]{0,60}", re.DOTALL)  # that may stand behind a mark
 _MARKED = frozenset(method for method, _ in _SURE[:4])
@@ -190,18 +192,24 @@ def _before_cut(text: str, reader: Reader) -> Parsed:
 
 def _final(seen: ReplyText, reader: Reader) -> Parsed | None:
     """Read the last sentence by itself, where it is one that decides, or a veto."""
+    if reader.question.yes_and_no and yes_or_no_opens(seen):
+        return None
     before, last = last_sentence(seen, reader)
     tail = reply_of(last, reader)
     if before.strip():
         concluded = is_concluded(last) or bool(_HEADING.search(lowered(before[-80:])))
-        several = reader.question.kind == "multi"
-        forms = _FINAL_WORDS if concluded and not several else _FINAL_WORDS[:3]
+        single = reader.question.kind != "multi"
+        forms = _FINAL_WORDS if concluded and single else _FINAL_WORDS[:3]
         parsed = _read(tail, reader, forms[1:] if _LISTED.search(before) else forms)
-        if not parsed.method and (places := lone_letter(last, reader)):
+        if not parsed.method and (places := lone_letter(seen, last, reader)):
             parsed, concluded = Parsed(places, "final statement"), False
+        if single and not parsed.method and is_undecided(last, reader):
+            return Parsed(None, "final statement", "several answers")
         if parsed.method == "answer line" and parsed.failure:
             return parsed
         if concluded and (parsed.places or parsed.failure == "several answers"):
+            return parsed
+        if parsed.places and len(before) > _LONG:
             return parsed
         if parsed.places and parsed.places == (
             _read(reply_of(before, reader), reader, _SURE[4:]).places or parsed.places
@@ -209,13 +217,21 @@ def _final(seen: ReplyText, reader: Reader) -> Parsed | None:
             return parsed
         if tail.refuses and not _read(seen, reader, _SURE[4:6]).method:
             return Parsed(None, "refusal", "refusal")
+    return _vetoed(seen, reader)
+
+
+def _vetoed(seen: ReplyText, reader: Reader) -> Parsed | None:
+    """Read what is chosen all the same behind the words that no option is right, or nothing."""
     behind = veto(seen, reader)
     if behind is None:
         return None
     parsed = _read(reply_of(behind, reader), reader, _FINAL_WORDS)
-    if not parsed.places and (places := lone_letter((sentences(behind) or [""])[-1], reader)):
+    if not parsed.places and (places := letter_behind(behind, reader)):
         return Parsed(places, "final statement")
-    return parsed if parsed.places else Parsed(None, "none of the options", "no such option")
+    if parsed.places:
+        return parsed
+    refused = Parsed(None, "refusal", "refusal")
+    return refused if seen.refuses else Parsed(None, "none of the options", "no such option")
 
 
 def _whole(seen: ReplyText, reader: Reader) -> Parsed:
@@ -232,7 +248,7 @@ def _whole(seen: ReplyText, reader: Reader) -> Parsed:
         or _opening(seen, reader)
         or _read(seen, reader, _FORMS)
     )
-    if not parsed.method and (places := lone_letter(last_sentence(seen, reader)[1], reader)):
+    if not parsed.method and (places := lone_letter(seen, last_sentence(seen, reader)[1], reader)):
         return Parsed(places, "final statement")
     if parsed.places and parsed.method in _WEAK and _is_outweighed(seen, reader, parsed.places):
         return Parsed(None, parsed.method, "no answer")

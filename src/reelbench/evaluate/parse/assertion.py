@@ -29,8 +29,9 @@ _AFFIRMS = pattern(
     r"|more (?:likely )?than (?:likely|not)|why not|can't help but|no,)"
 )
 _CONDITION = pattern(
-    r"\b(?:if|unless|suppose|supposing|assuming|provided that|in case|wenn|falls)\b"
-    r"|(?<!\w)если(?!\w)|如果|もし|만약|अगर|यदि|إذا|(?<!\w)لو(?!\w)"
+    r"\b(?:if|unless|suppose|supposing|assuming|provided that|in case|wenn|falls|si"
+    r"|nếu|jika|kalau|eğer|jeśli|gdyby|indien)\b"
+    r"|(?<!\w)если(?!\w)|如果|若|もし|たら、?|หาก|ถ้า|якби|якщо|اگر|만약|अगर|यदि|إذا|(?<!\w)لو(?!\w)"
 )
 _NO_CONDITION = pattern(
     r"\b(?:if|assuming|suppose) (?:we|you|one|i) (?:\w+ )?(?:look|watch|see|consider|examine|focus"

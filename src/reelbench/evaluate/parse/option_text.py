@@ -352,6 +352,11 @@ def yes_or_no(reply: ReplyText, reader: Reader) -> Places:
     return tuple(place for place in claimed if place is not None)
 
 
+def yes_or_no_opens(reply: ReplyText) -> bool:
+    """Whether a reply begins with yes or no."""
+    return bool(_OPENING.match(reply.low))
+
+
 def _claims(reply: ReplyText) -> list[re.Match[str]]:
     found = [_OPENING.match(reply.low) or _BASED.match(reply.low)]
     if not any(found) and len(reply.sentences) > 1:

@@ -174,6 +174,7 @@ def _is_option(line: str, place: int, reader: Reader) -> bool:
 # The label of an option ends no sentence: "It is A. a cat."
 _LAST_SENTENCES = pattern(
     r"(?<=[.!?।؟])(?<![^A-Za-z][A-Z]\.)(?<!^[A-Z]\.)[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+"
+    r"|(?<=[A-Z]\.)\s+(?=(?i:‹so›))"
 )
 _TAIL = 1_500  # characters
 _COURTESY = pattern(r"(?![^\n]{0,80}(?<![A-Za-z])[A-Z]{2,9}(?![A-Za-z]))[^?!:\d\n]{2,80}[.!]?")
@@ -195,6 +196,14 @@ _HEADED = pattern(
     r"(?!(?:From|On|In|At|To|The|A|An)\b)[^\W\d_][^\d\n.:,]{1,40}?\s?[:=→]>?\s?\W{0,3}[A-Z]\W{0,3}"
 )
 _CAPITAL = pattern(r"(?<![A-Za-z0-9'])[A-HJ-Z](?![A-Za-z0-9'])")
+# Quotation marks and brackets set a letter apart in a sentence, but for the plain ones.
+_IN_MARKS = pattern(
+    r"(?<![\w^}])(?:\*{1,3}|_{1,3}|`|\[|【|「|『|〔|〖|\{|\$|“|«|<(?:b|strong|u|em|i|span|mark|code)[^<>]{0,60}>)"
+    r"[\s(\\]{0,3}([A-Z])[\s.)\\]{0,3}(?:\*{1,3}|_{1,3}|`|\]|】|」|』|〕|〗|\}|\$|”|»|</)"
+)
+_LETTER = pattern(r"(?<![A-Za-z0-9'])[A-Z](?![A-Za-z0-9'])")
+_UNDECIDED = pattern(r"‹either›|\b(?:between|both|possible|unsure|undecided)\b")
+_RAW = 2
 _SYMBOL = pattern(r"[^\w\s(\[{\"'*:.,;—–>→-]$")  # an angle D
 _CUE = pattern("‹so answer right choose fits›")
 _AHEAD = pattern("‹answer option be so right choose fits filler›$")
@@ -246,29 +255,37 @@ def letters_named(sentence: str, reader: Reader) -> set[int]:
     return {place for place in found if place is not None}
 
 
-def lone_letter(sentence: str, reader: Reader) -> Places:
-    """The one letter of a sentence that speaks of an answer, where nothing is denied or left open.
+def lone_letter(reply: ReplyText, sentence: str, reader: Reader) -> Places:
+    """Return the one letter of the last sentence, where nothing is denied or left open.
 
-    What stands before a colon and a letter at the end needs no known word: ``Wahl: B``.
+    It is set apart by marks of its own, ``Wahl: **B**``, stands behind a colon at the end, or in a
+    sentence that speaks of an answer.
     """
     low = lowered(sentence)
-    found = list(_LONE_LETTER.finditer(sentence))
-    if len(sentence) > _BRIEF or len({match[0] for match in found}) != 1 or _OPEN.search(low):
+    if len(sentence) > _BRIEF or _OPEN.search(low) or not sentence.strip():
         return ()
-    letter = found[0]
-    place = reader.question.place(letter[0])
-    if place is None or letter[0] in reader.question.names or not is_asserted(low, letter.start()):
+    raw = reply.text[-len(sentence) * _RAW - _BRIEF :]
+    wrapped = {match[1] for match in _IN_MARKS.finditer(raw)}
+    found = [match for match in _LETTER.finditer(sentence) if match[0] in wrapped]
+    set_apart = bool(found)
+    found = [*found, *_LONE_LETTER.finditer(sentence)]
+    if len({match[0] for match in found}) != 1:
         return ()
-    if _SYMBOL.search(sentence[: letter.start()]):
+    letter, start = found[0][0], found[0].start()
+    place = reader.question.place(letter)
+    if place is None or letter in reader.question.names or _SYMBOL.search(sentence[:start]):
         return ()
-    ahead = low[: letter.start()].rstrip(" (\"'*:")
-    known = _CUE.search(low) and (_AHEAD.search(ahead) or not _LAST_WORD.search(ahead))
-    return (place,) if _HEADED.fullmatch(sentence) or known else ()
+    if not is_asserted(low, start):
+        return ()
+    ahead = low[:start].rstrip(" (\"'*:")
+    cue = _CUE.search(low) and (_AHEAD.search(ahead) or not _LAST_WORD.search(ahead))
+    known = set_apart or cue or _HEADED.fullmatch(sentence)
+    return (place,) if known else ()
 
 
 def veto(reply: ReplyText, reader: Reader) -> str | None:
     """Return what stands behind the words that no option is right; None if they are not said."""
-    if any(_says_none(text) for text in reader.question.texts):
+    if reader.question.yes_and_no or any(_says_none(text) for text in reader.question.texts):
         return None
     parts = sentences(reply.bare)[-_NEAR_END:]
     for number in range(len(parts) - 1, -1, -1):
@@ -292,6 +309,17 @@ def denies_options(sentence: str) -> bool:
     """Whether a sentence speaks of an option or an answer, and denies something."""
     low = lowered(sentence)
     return bool(_OPTION.search(low) and _VETO.search(low) and not _OTHERS.search(low))
+
+
+def is_undecided(sentence: str, reader: Reader) -> bool:
+    """Whether a sentence names several options between which it does not decide."""
+    return len(letters_named(sentence, reader)) > 1 and bool(_UNDECIDED.search(lowered(sentence)))
+
+
+def letter_behind(text: str, reader: Reader) -> Places:
+    """Return the one option that is named behind a veto: "None fits exactly; the nearest is C." """
+    places = letters_named(text, reader)
+    return tuple(places) if len(places) == 1 and not _OPEN.search(lowered(text)) else ()
 
 
 def is_loop(text: str) -> bool:

@@ -50,7 +50,7 @@ JOINED_SIGNS = (
 )
 IN_WORD = rf"[\w{JOINED_SIGNS}]"
 # Scripts that put no spaces between words, or put endings right behind them.
-UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 # A letter may stand right behind a word of an unspaced script, and the other way round.
 _SPACED = rf"(?:(?![{UNSPACED}_]){IN_WORD})"
 _FIELDS_NAMED = re.compile("‹(spaced )?([a-z_ ]+)›")

@@ -14,6 +14,7 @@ from reelbench.evaluate.parse.lines import (
     concluded,
     label,
     label_within,
+    labelled_line,
     lettered_lines,
     line_of_its_own,
     line_of_text,
@@ -42,6 +43,7 @@ from reelbench.evaluate.parse.reader import Reader
 from reelbench.evaluate.parse.segments import (
     ReplyText,
     before_next_turn,
+    behind_contrast,
     denies_options,
     is_concluded,
     is_loop,
@@ -76,7 +78,9 @@ _SURE: Sequence[tuple[str, Form]] = (
     ("named answer", named),
 )
 _FORMS: Sequence[tuple[str, Form]] = (
-    *_SURE,
+    *_SURE[:6],
+    ("label", labelled_line),
+    *_SURE[6:],
     ("stated answer", stated),
     ("what reasons point to", pointed_at),
     ("verdicts", verdicts),
@@ -118,11 +122,10 @@ _FINAL_WORDS: Sequence[tuple[str, Form]] = (
     ("what reasons point to", pointed_at),
     ("conclusion", concluded),
 )
+_EXPLICIT = _FINAL_WORDS[:3]
 _WEAK = ("label", "label with its text", "option text", "line of an option's text")
 _LISTED = pattern(r"(?:^|\n)\W{0,4}(?:\d{1,2}|[A-Za-z])\s?[.):][^\n]{0,400}\n[\s\d.)]*$")  # a list
 _HEADING = pattern(r"(?:^|\n)\W{0,6}(?:\w+\s)?‹answer›\W{0,4}$")
-_LABELLED = pattern(r"\W{0,4}[A-Z]\s?[.):]")
-_PAIR = 2
 _LONG = 400  # characters before a last sentence that decides whatever they say
 _LAST_LINE = 2_000  # characters
 _LAST_WORDS = pattern(r"[^?]{0,60}", re.DOTALL)  # that may stand behind a mark
@@ -166,15 +169,13 @@ def _unclosed(reasoning: str, reader: Reader, cut: bool) -> Parsed:
     if opened is not None or end:
         start = max(0, (len(text) if opened is None else opened) - _LAST_LINE)
         rest = text[end:] if opened is None else ""
-        last = _LAST_WORDS.fullmatch(rest) and not any(
-            occurrences(lowered(rest), words("retraction"))
-        )
-        parsed = _read(reply_of(text[start:], reader), reader, _SURE[1:4] if last else ())
+        taken_back = any(occurrences(lowered(rest), words("retraction")))
+        is_last = bool(_LAST_WORDS.fullmatch(rest)) and not taken_back
+        parsed = _read(reply_of(text[start:], reader), reader, _SURE[1:4] if is_last else ())
     elif "\n" in text and not cut:
-        lines = text.rstrip().rsplit("\n", 2)
-        parsed = _read(reply_of("\n".join(lines[-2:]), reader), reader, _SURE[5:6])
-        if not parsed.method:
-            parsed = _read(reply_of(lines[-1], reader), reader, _SURE[5:])
+        ahead, _, last = text.rstrip().rpartition("\n")
+        headed = _HEADING.search(lowered(ahead[-80:]))
+        parsed = _read(reply_of(last, reader), reader, _SURE[4 if headed else 5 :])
     else:
         parsed = Parsed(None)
     return Parsed(
@@ -185,39 +186,50 @@ def _unclosed(reasoning: str, reader: Reader, cut: bool) -> Parsed:
 def _before_cut(text: str, reader: Reader) -> Parsed:
     seen = reply_of(before_cut(text, reader), reader)
     parsed = _corrected(seen, reader, _BEFORE_CUT, _SURE) or _read(seen, reader, _BEFORE_CUT)
+    if not parsed.method and "\n\n" in seen.bare:
+        parsed = _read(seen, reader, (("label", labelled_line),))
     if parsed.places and parsed.method not in _MARKED and goes_on(text, parsed.places):
         return Parsed(None, parsed.method, "no answer")
     return parsed
 
 
 def _final(seen: ReplyText, reader: Reader) -> Parsed | None:
-    """Read the last sentence by itself, where it is one that decides, or a veto."""
+    """Read the final part by itself, where it decides: the last sentence, or a veto."""
     if reader.question.yes_and_no and yes_or_no_opens(seen):
         return None
     before, last = last_sentence(seen, reader)
-    tail = reply_of(last, reader)
     if before.strip():
-        concluded = is_concluded(last) or bool(_HEADING.search(lowered(before[-80:])))
-        single = reader.question.kind != "multi"
-        forms = _FINAL_WORDS if concluded and single else _FINAL_WORDS[:3]
-        parsed = _read(tail, reader, forms[1:] if _LISTED.search(before) else forms)
-        if not parsed.method and (places := lone_letter(seen, last, reader)):
-            parsed, concluded = Parsed(places, "final statement"), False
-        if single and not parsed.method and is_undecided(last, reader):
-            return Parsed(None, "final statement", "several answers")
-        if parsed.method == "answer line" and parsed.failure:
+        parsed, decides = _last_sentence(seen, before, last, reader)
+        if decides:
             return parsed
-        if concluded and (parsed.places or parsed.failure == "several answers"):
-            return parsed
-        if parsed.places and len(before) > _LONG:
-            return parsed
-        if parsed.places and parsed.places == (
-            _read(reply_of(before, reader), reader, _SURE[4:]).places or parsed.places
-        ):
-            return parsed
-        if tail.refuses and not _read(seen, reader, _SURE[4:6]).method:
+        if reply_of(last, reader).refuses and not _read(seen, reader, _SURE[4:6]).method:
             return Parsed(None, "refusal", "refusal")
     return _vetoed(seen, reader)
+
+
+def _last_sentence(seen: ReplyText, before: str, last: str, reader: Reader) -> tuple[Parsed, bool]:
+    """Return what the last sentence answers, and whether that decides."""
+    single = reader.question.kind != "multi"
+    concluded = is_concluded(last) or bool(_HEADING.search(lowered(before[-80:])))
+    forms = _FINAL_WORDS if concluded and single else _EXPLICIT
+    parsed = _read(reply_of(last, reader), reader, forms[1:] if _LISTED.search(before) else forms)
+    if not parsed.method and (places := lone_letter(seen, last, reader)):
+        parsed, concluded = Parsed(places, "final statement"), False
+    if not parsed.method and (places := _behind_but(last, reader)):
+        return Parsed(places, "correction"), True
+    if single and not parsed.method and is_undecided(last, reader):
+        return Parsed(None, "final statement", "several answers"), True
+    if not parsed.places:
+        several = concluded and parsed.failure == "several answers"
+        return parsed, several or parsed.method == "answer line"
+    earlier = _read(reply_of(before, reader), reader, _EXPLICIT).places
+    return parsed, concluded or len(before) > _LONG or earlier in (None, parsed.places)
+
+
+def _behind_but(sentence: str, reader: Reader) -> Places:
+    """``I first thought B, but it is D``: what stands behind the last contrast."""
+    behind = reply_of(behind_contrast(sentence), reader)
+    return _read(behind, reader, _EXPLICIT).places or ()
 
 
 def _vetoed(seen: ReplyText, reader: Reader) -> Parsed | None:
@@ -245,32 +257,28 @@ def _whole(seen: ReplyText, reader: Reader) -> Parsed:
     parsed = (
         _final(seen, reader)
         or _corrected(seen, reader, _FORMS, _AFTER_CORRECTION)
-        or _opening(seen, reader)
         or _read(seen, reader, _FORMS)
     )
     if not parsed.method and (places := lone_letter(seen, last_sentence(seen, reader)[1], reader)):
         return Parsed(places, "final statement")
-    if parsed.places and parsed.method in _WEAK and _is_outweighed(seen, reader, parsed.places):
+    weak = parsed.method in _WEAK or (
+        parsed.method == "named answer" and not _read(seen, reader, _EXPLICIT[2:]).method
+    )
+    if parsed.places and weak and _is_outweighed(seen, reader, parsed):
         return Parsed(None, parsed.method, "no answer")
     return parsed
 
 
-def _is_outweighed(seen: ReplyText, reader: Reader, places: Places) -> bool:
+def _is_outweighed(seen: ReplyText, reader: Reader, parsed: Parsed) -> bool:
     """Whether the last sentence, unread, may say something else, or is not whole."""
+    places = parsed.places or ()
     before, last = last_sentence(seen, reader)
     if reader.only(last).places or reader.only(seen.lines[0][1]).places == places:
         return False
     other = letters_named(last, reader) - set(places) or denies_options(last)
-    return bool(before.strip() and other) or not is_whole(seen.bare)
-
-
-def _opening(seen: ReplyText, reader: Reader) -> Parsed | None:
-    """Read a first line that is a label with its option's text, and no list of them."""
-    lines = [line for _, line in seen.lines[:_PAIR]]
-    if reader.question.kind == "multi" or len(lines) < _PAIR or _LABELLED.match(lines[1]):
-        return None
-    places = reader.only(lines[0]).places if _LABELLED.match(lines[0]) else ()
-    return Parsed(places, "label") if len(places) == 1 else None
+    if before.strip() and other:
+        return True
+    return parsed.method in _WEAK and not is_whole(seen.bare)
 
 
 def _read(seen: ReplyText, reader: Reader, forms: Sequence[tuple[str, Form]]) -> Parsed:

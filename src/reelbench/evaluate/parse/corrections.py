@@ -261,7 +261,8 @@ def _is_letter_line(line: str, reader: Reader) -> bool:
 
 
 _DOUBT = pattern(
-    r"[.!?\n]\s{0,3}(?:so,?\s|and\s)?(?:but|however|wait|hmm|hold on|let me|let's|let us|although"
+    r"[.!?\n]\s{0,3}(?:so,?\s|and\s)?(?:but|however|wait|hmm|hold on|let(?: me|'s| us)"
+    r"(?! look at why| explain)|although"
     r"|on the other hand"
     r"|alternatively|then again|i need to|i should|to be sure|to confirm|aber|mais|pero|但"
     r"|しかし)(?!\w)"

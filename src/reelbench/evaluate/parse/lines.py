@@ -44,6 +44,7 @@ _NOT_SHOWN = pattern(
     r"|support|have|describe)"
 )
 _PAIR = 2
+_LABELLED = pattern(r"\W{0,4}[A-Z]\s?[.):]")
 _SHORT = 3  # characters; a shorter text may stand behind a letter by chance
 _BRACKETED = pattern(r"\(([A-Z])\)")
 _SO = pattern(
@@ -99,6 +100,19 @@ def line_of_text(reply: ReplyText, reader: Reader) -> Places:
         found[0].start == reply.lines[0][0] or found[-1].start == reply.lines[-1][0]
     )
     return agreed(found, reply.bare, reader.question.kind) if at_an_end else ()
+
+
+def labelled_line(reply: ReplyText, reader: Reader) -> Places:
+    """``B. its text`` alone on the first line or between blank ones, where no other line is so."""
+    if reader.question.kind == "multi" or len(reply.lines) < _PAIR:
+        return ()
+    found = [(at, line) for at, line in reply.lines if _LABELLED.match(line)]
+    found = [(at, line) for at, line in found if len(reader.only(line).places) == 1]
+    if len(found) != 1 or begins_analysis(reply, found[0][0]):
+        return ()
+    at, line = found[0]
+    apart = at == reply.lines[0][0] or reply.bare[at + len(line) :].startswith("\n\n")
+    return reader.only(line).places if apart else ()
 
 
 def label(reply: ReplyText, reader: Reader) -> Places:

@@ -7,6 +7,7 @@ from typing import Any
 
 from reelbench.base.limits import decode_json
 from reelbench.client.reply_text import ANSWER_TAGS
+from reelbench.data.items import Kind
 from reelbench.evaluate.parse.question import LocatedReading, Places, Reading, agreed
 from reelbench.evaluate.parse.reader import Reader
 from reelbench.evaluate.parse.segments import ReplyText
@@ -34,6 +35,7 @@ _FENCED = pattern(r"```[a-z]*\n([^`]+)```")
 _BRACES = pattern(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
 _BRACKETED = pattern(r"\[\[([^\[\]\n]{1,300})\]\]")
 _TAG = pattern(rf"<(/?)({ANSWER_TAGS})>", re.IGNORECASE)
+_APART = pattern(r"\w{2,30}\W{1,9}\w")  # words between two marks
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\u201e\u300c\u300d"
 
 
@@ -141,11 +143,8 @@ def _values(value: Any) -> list[str]:
 
 def boxed(text: str, reader: Reader) -> Places:
     """``\\boxed{B}``."""
-    return agreed(
-        [_found(text, *box, reader) for box in ends_of(list(boxes(text)))],
-        text,
-        reader.question.kind,
-    )
+    found = [_found(text, *box, reader) for box in ends_of(list(boxes(text)))]
+    return _last_of(found, text, reader.question.kind)
 
 
 def boxes(text: str) -> Iterator[tuple[int, int, str]]:
@@ -171,13 +170,13 @@ def bracketed(text: str, reader: Reader) -> Places:
         _found(text, match.start(), match.end(), match[1], reader)
         for match in ends_of(list(_BRACKETED.finditer(text)))
     ]
-    return agreed(found, text, reader.question.kind)
+    return _last_of(found, text, reader.question.kind)
 
 
 def tagged(text: str, reader: Reader) -> Places:
     """``<answer>B</answer>``; the last may be left open."""
     found = [_found(text, *tag, reader) for tag in ends_of(list(tags(text)))]
-    return agreed(found, text, reader.question.kind)
+    return _last_of(found, text, reader.question.kind)
 
 
 def tags(text: str) -> Iterator[tuple[int, int, str]]:
@@ -206,6 +205,13 @@ def open_tag(text: str) -> int | None:
     for tag in _TAG.finditer(text):
         last = tag
     return last.start() if last and not last[1] else None
+
+
+def _last_of(found: list[LocatedReading], text: str, kind: Kind) -> Places:
+    """Return what marks say; the last of several, where words stand between them."""
+    plain = [each for each in found if not each.quoted and each.reading.places]
+    apart = len(plain) > 1 and _APART.search(text, plain[-2].end, plain[-1].start)
+    return agreed(plain[-1:] if apart and kind != "multi" else found, text, kind)
 
 
 def _found(text: str, start: int, end: int, inner: str, reader: Reader) -> LocatedReading:

@@ -203,11 +203,16 @@ _IN_MARKS = pattern(
 )
 _LETTER = pattern(r"(?<![A-Za-z0-9'])[A-Z](?![A-Za-z0-9'])")
 _UNDECIDED = pattern(r"‹either›|\b(?:between|both|possible|unsure|undecided)\b")
+_ALL_BUT = pattern(r"(?i:\b(?:anything|everything|all|nothing)\sbut)$")
 _RAW = 2
+_BRIEFLY = pattern(  # "B wins.", "... which brings me to B."
+    r"\W{0,3}\(?[B-HJ-Z]\)?(?:\s[a-z]{1,12}){1,2}\W{0,3}"
+    r"|[^\n]{0,100}\b(?:me|us|i|we|I)\b[^\n.]{0,30}\s\(?[A-Z]\)?\W{0,3}"
+)
 _SYMBOL = pattern(r"[^\w\s(\[{\"'*:.,;—–>→-]$")  # an angle D
 _CUE = pattern("‹so answer right choose fits›")
 _AHEAD = pattern("‹answer option be so right choose fits filler›$")
-_OPEN = pattern(r"‹negation supposing either but›|n't\b|‹negating faulty others›|[?？]")
+_OPEN = pattern(r"‹negation supposing either›|n't\b|‹negating faulty others›|[?？]")
 _LAST_WORD = pattern(r"[^\W\d_]+$")
 _BRIEF = 120
 _NEAR_END = 3  # sentences
@@ -280,6 +285,7 @@ def lone_letter(reply: ReplyText, sentence: str, reader: Reader) -> Places:
     ahead = low[:start].rstrip(" (\"'*:")
     cue = _CUE.search(low) and (_AHEAD.search(ahead) or not _LAST_WORD.search(ahead))
     known = set_apart or cue or _HEADED.fullmatch(sentence)
+    known = known or (len(reply.sentences) > 1 and _BRIEFLY.fullmatch(sentence))
     return (place,) if known else ()
 
 
@@ -309,6 +315,12 @@ def denies_options(sentence: str) -> bool:
     """Whether a sentence speaks of an option or an answer, and denies something."""
     low = lowered(sentence)
     return bool(_OPTION.search(low) and _VETO.search(low) and not _OTHERS.search(low))
+
+
+def behind_contrast(sentence: str) -> str:
+    """Return what stands behind the last word such as "but" of a sentence."""
+    last = max((end for _, end in occurrences(lowered(sentence), words("but"))), default=None)
+    return "" if last is None or _ALL_BUT.search(sentence[:last]) else sentence[last:]
 
 
 def is_undecided(sentence: str, reader: Reader) -> bool:

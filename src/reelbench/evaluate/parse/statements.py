@@ -65,6 +65,7 @@ DENIED = pattern(
     r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
 )
 _LINE_LABEL = pattern(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
+_PROVISIONAL = pattern(r"\b(?:preliminary|provisional|tentative|interim|initial|first|working)\s$")
 _FINAL = pattern(r"final\w{0,2}\s$")
 _STRICT = pattern(
     r"(?:^|\n|[.!?。]\s)[-\s>\"'({]{0,6}"
@@ -149,6 +150,8 @@ def _nouns() -> tuple[str, ...]:
 def _is_noun(reply: ReplyText, start: int, end: int, match: re.Match[str]) -> bool:
     """Whether it is the answer that is named, not the options: "Options: A. ..."."""
     noun = reply.low[start:end]
+    if _PROVISIONAL.search(reply.low, max(0, start - 24), start):
+        return False
     if noun in _THINGS and not _CHOSEN.search(reply.low, max(0, start - 24), start):
         return False
     if noun in words("answer") or _CHOSEN.search(reply.low, max(0, start - 24), start):

@@ -213,16 +213,16 @@ def _last_sentence(seen: ReplyText, before: str, last: str, reader: Reader) -> t
     concluded = is_concluded(last) or bool(_HEADING.search(lowered(before[-80:])))
     forms = _FINAL_WORDS if concluded and single else _EXPLICIT
     parsed = _read(reply_of(last, reader), reader, forms[1:] if _LISTED.search(before) else forms)
-    if not parsed.method and (places := lone_letter(seen, last, reader)):
+    if single and not parsed.method and (places := lone_letter(seen, last, reader)):
         parsed, concluded = Parsed(places, "final statement"), False
+    earlier = _read(reply_of(before, reader), reader, _EXPLICIT).places
     if not parsed.method and (places := _behind_but(last, reader)):
-        return Parsed(places, "correction"), True
+        return Parsed(places, "correction"), earlier in (None, places)
     if single and not parsed.method and is_undecided(last, reader):
         return Parsed(None, "final statement", "several answers"), True
     if not parsed.places:
         several = concluded and parsed.failure == "several answers"
         return parsed, several or parsed.method == "answer line"
-    earlier = _read(reply_of(before, reader), reader, _EXPLICIT).places
     return parsed, concluded or len(before) > _LONG or earlier in (None, parsed.places)
 
 
@@ -259,8 +259,12 @@ def _whole(seen: ReplyText, reader: Reader) -> Parsed:
         or _corrected(seen, reader, _FORMS, _AFTER_CORRECTION)
         or _read(seen, reader, _FORMS)
     )
-    if not parsed.method and (places := lone_letter(seen, last_sentence(seen, reader)[1], reader)):
-        return Parsed(places, "final statement")
+    last = last_sentence(seen, reader)[1]
+    if not parsed.method and reader.question.kind != "multi":
+        if places := lone_letter(seen, last, reader):
+            return Parsed(places, "final statement")
+        if places := _behind_but(last, reader):
+            return Parsed(places, "correction")
     weak = parsed.method in _WEAK or (
         parsed.method == "named answer" and not _read(seen, reader, _EXPLICIT[2:]).method
     )
@@ -274,6 +278,9 @@ def _is_outweighed(seen: ReplyText, reader: Reader, parsed: Parsed) -> bool:
     places = parsed.places or ()
     before, last = last_sentence(seen, reader)
     if reader.only(last).places or reader.only(seen.lines[0][1]).places == places:
+        return False
+    named = {reader.question.place(sign) for sign in re.findall(r"\b[A-Z]\b", last)}
+    if named >= set(places) and parsed.method == "label with its text":
         return False
     other = letters_named(last, reader) - set(places) or denies_options(last)
     if before.strip() and other:

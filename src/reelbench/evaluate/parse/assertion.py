@@ -29,6 +29,7 @@ _AFFIRMS = pattern(
     r"|more (?:likely )?than (?:likely|not)|why not|can't help but|no,)"
 )
 _CONDITION = pattern(
+    r"(?:^|[.!?]\s)\s*(?:had|were)\s(?:he|she|it|they|i|we|you|the|this|that)\b|"
     r"\b(?:if|unless|suppose|supposing|assuming|provided that|in case|wenn|falls|si"
     r"|nếu|jika|kalau|eğer|jeśli|gdyby|indien)\b"
     r"|(?<!\w)если(?!\w)|如果|若|もし|たら、?|หาก|ถ้า|якби|якщо|اگر|만약|अगर|यदि|إذا|(?<!\w)لو(?!\w)"

@@ -93,7 +93,10 @@ _EITHER = (
 )
 _NEAR = 3  # an alternative stands right behind: not "a bike down the road or path"
 BEYOND = pattern(r" (?:over|under|above|below|beyond|exceeding|at least|at most) $")
-_ALL_BUT = pattern(r" (?:anything but|everything but|all but) $")
+_ALL_BUT = pattern(
+    r" (?:anything but|everything but|all but|stops|stopped|avoids|opposite of|about to"
+    r"|titled|sign (?:says|reads)|title (?:says|reads)|caption (?:says|reads)) $"
+)
 _OTHERS = pattern(
     r" (?:some|many|others|one|you|people) (?:might|may|could) | (?:i|we) (?:had )?considered "
 )

@@ -82,7 +82,7 @@ _NEXT_TURN = pattern(
 _ROLE = pattern(r"(?<!\s)\s*+(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
 # A letter in whatever signs: {B}, 【B】, ==B==.
 _WRAPPED = pattern(
-    r"(?:[【〖〔《〈⟦⟨‹{]|==)[\s(\"']{0,3}([A-Z])[\s.)\"']{0,3}(?:[】〗〕》〉⟧⟩›}]|==)"
+    r"(?:[【〖〔《〈⟦⟨‹{]|==|<<?)[\s(\"']{0,3}([A-Z])[\s.)\"']{0,3}(?:[】〗〕》〉⟧⟩›}]|==|>>?)"
 )
 # A heading in brackets, 【答案】 or [Answer]; not a letter in them.
 _HEADING = pattern(
@@ -204,6 +204,7 @@ _IN_MARKS = pattern(
 _LETTER = pattern(r"(?<![A-Za-z0-9'])[A-Z](?![A-Za-z0-9'])")
 _UNDECIDED = pattern(r"‹either›|\b(?:between|both|possible|unsure|undecided)\b")
 _ALL_BUT = pattern(r"(?i:\b(?:anything|everything|all|nothing)\sbut)$")
+_SEPARATED = pattern(r"[,;:.!?。，；：、—–(]|‹but so›")
 _RAW = 2
 _BRIEFLY = pattern(  # "B wins.", "... which brings me to B."
     r"\W{0,3}\(?[B-HJ-Z]\)?(?:\s[a-z]{1,12}){1,2}\W{0,3}"
@@ -256,7 +257,8 @@ def is_concluded(sentence: str) -> bool:
 
 def letters_named(sentence: str, reader: Reader) -> set[int]:
     """Return the options whose letters stand by themselves."""
-    found = {reader.question.place(match[0]) for match in _LONE_LETTER.finditer(sentence)}
+    letters = {match[0] for match in _LONE_LETTER.finditer(sentence)}
+    found = {reader.question.place(letter) for letter in letters}
     return {place for place in found if place is not None}
 
 
@@ -284,9 +286,8 @@ def lone_letter(reply: ReplyText, sentence: str, reader: Reader) -> Places:
         return ()
     ahead = low[:start].rstrip(" (\"'*:")
     cue = _CUE.search(low) and (_AHEAD.search(ahead) or not _LAST_WORD.search(ahead))
-    known = set_apart or cue or _HEADED.fullmatch(sentence)
-    known = known or (len(reply.sentences) > 1 and _BRIEFLY.fullmatch(sentence))
-    return (place,) if known else ()
+    brief = len(reply.sentences) > 1 and _BRIEFLY.fullmatch(sentence)
+    return (place,) if set_apart or cue or brief or _HEADED.fullmatch(sentence) else ()
 
 
 def veto(reply: ReplyText, reader: Reader) -> str | None:
@@ -302,13 +303,14 @@ def veto(reply: ReplyText, reader: Reader) -> str | None:
 
 
 def _says_none(sentence: str) -> re.Match[str] | None:
-    """Where a sentence has said that all options are wrong, and names none of them."""
+    """Where a sentence has said that all options are wrong, and has named none of them."""
     low = lowered(sentence)
     offered = _OFFERED.search(low)
     denied = _VETO.search(low)
-    if not offered or not denied or _OTHERS.search(low) or _NAMED.search(sentence):
+    if not offered or not denied or _OTHERS.search(low):
         return None
-    return max(offered, denied, key=lambda found: found.end())
+    last = max(offered, denied, key=lambda found: found.end())
+    return None if _NAMED.search(sentence, 0, last.end()) else last
 
 
 def denies_options(sentence: str) -> bool:
@@ -319,7 +321,8 @@ def denies_options(sentence: str) -> bool:
 
 def behind_contrast(sentence: str) -> str:
     """Return what stands behind the last word such as "but" of a sentence."""
-    last = max((end for _, end in occurrences(lowered(sentence), words("but"))), default=None)
+    contrasts = tuple(word for word in words("but") if not word.startswith("it"))
+    last = max((end for _, end in occurrences(lowered(sentence), contrasts)), default=None)
     return "" if last is None or _ALL_BUT.search(sentence[:last]) else sentence[last:]
 
 
@@ -331,7 +334,8 @@ def is_undecided(sentence: str, reader: Reader) -> bool:
 def letter_behind(text: str, reader: Reader) -> Places:
     """Return the one option that is named behind a veto: "None fits exactly; the nearest is C." """
     places = letters_named(text, reader)
-    return tuple(places) if len(places) == 1 and not _OPEN.search(lowered(text)) else ()
+    apart = _SEPARATED.search(lowered(text))
+    return tuple(places) if apart and len(places) == 1 and not _OPEN.search(lowered(text)) else ()
 
 
 def is_loop(text: str) -> bool:

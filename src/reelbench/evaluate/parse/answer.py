@@ -279,8 +279,9 @@ def _is_outweighed(seen: ReplyText, reader: Reader, parsed: Parsed) -> bool:
     before, last = last_sentence(seen, reader)
     if reader.only(last).places or reader.only(seen.lines[0][1]).places == places:
         return False
-    named = {reader.question.place(sign) for sign in re.findall(r"\b[A-Z]\b", last)}
-    if named >= set(places) and parsed.method == "label with its text":
+    line = seen.lines[-1][1]
+    named = {reader.question.place(sign) for sign in re.findall(r"\b[A-Z]\b", line)}
+    if named >= set(places) and parsed.method.startswith("label"):
         return False
     other = letters_named(last, reader) - set(places) or denies_options(last)
     if before.strip() and other:

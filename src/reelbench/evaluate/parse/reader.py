@@ -378,8 +378,8 @@ class Reader:
             low = lowered(bare)
             if not low.endswith(words("ending")):
                 break
-            whole = (w for w in words("ending") if apart(low, len(low) - len(w), len(low)))
-            ending = next((word for word in whole if low.endswith(word)), "")
+            found = (word for word in words("ending") if low.endswith(word))
+            ending = next((w for w in found if apart(low, len(low) - len(w), len(low))), "")
             bare = bare[: len(bare) - len(ending)].strip(_AROUND) if ending else bare
         return bare or text.strip(_AROUND), numbers
 

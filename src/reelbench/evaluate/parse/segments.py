@@ -173,7 +173,7 @@ def _is_option(line: str, place: int, reader: Reader) -> bool:
 
 # The label of an option ends no sentence: "It is A. a cat."
 _LAST_SENTENCES = pattern(
-    r"(?<=[.!?।؟])(?<![^A-Za-z][A-Z]\.)(?<!^[A-Z]\.)[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+"
+    r"(?<=[.!?।؟])(?<![^A-Za-z][A-Za-z]\.)(?<!^[A-Za-z]\.)[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+"
     r"|(?<=[A-Z]\.)\s+(?=(?i:‹so›))"
 )
 _TAIL = 1_500  # characters
@@ -296,9 +296,12 @@ def veto(reply: ReplyText, reader: Reader) -> str | None:
         return None
     parts = sentences(reply.bare)[-_NEAR_END:]
     for number in range(len(parts) - 1, -1, -1):
-        found = _says_none(parts[number])
-        if found:
-            return " ".join([parts[number][found.end() :], *parts[number + 1 :]])
+        if found := _says_none(parts[number]):
+            rest = parts[number][found.end() :]
+            letter = _LETTER.search(rest)
+            if letter and not _SEPARATED.search(lowered(rest[: letter.start()])):
+                return None
+            return " ".join([rest, *parts[number + 1 :]])
     return None
 
 
@@ -334,8 +337,7 @@ def is_undecided(sentence: str, reader: Reader) -> bool:
 def letter_behind(text: str, reader: Reader) -> Places:
     """Return the one option that is named behind a veto: "None fits exactly; the nearest is C." """
     places = letters_named(text, reader)
-    apart = _SEPARATED.search(lowered(text))
-    return tuple(places) if apart and len(places) == 1 and not _OPEN.search(lowered(text)) else ()
+    return tuple(places) if len(places) == 1 and not _OPEN.search(lowered(text)) else ()
 
 
 def is_loop(text: str) -> bool:

@@ -75,9 +75,13 @@ def words(*fields: str) -> tuple[str, ...]:
 @cache
 def alternation(*fields: str) -> str:
     """Return a pattern for the words of fields: whole words where the script has spaces."""
+    return _alternation(words(*fields))
+
+
+def _alternation(of_words: tuple[str, ...]) -> str:
     ends = re.compile(rf"(?={_SPACED}).*(?<={_SPACED})\Z")
-    spaced = [word for word in words(*fields) if ends.match(word)]
-    others = [word for word in words(*fields) if not ends.match(word)]
+    spaced = [word for word in of_words if ends.match(word)]
+    others = [word for word in of_words if not ends.match(word)]
     whole = rf"(?<!{_SPACED})(?:{_either(spaced)})(?!{_SPACED})" if spaced else ""
     return "(?:" + "|".join(filter(None, [whole, _either(others)])) + ")"
 
@@ -164,25 +168,26 @@ def ends_of(found: list[_T]) -> list[_T]:
     return found if len(found) <= _MANY else [*found[: _MANY // 2], *found[-_MANY // 2 :]]
 
 
-def occurrences(low: str, found_in: Iterable[str], around: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield where words stand in a lowered text, word by word, each looked up with ``str.find``.
+@cache
+def _finder(of_words: tuple[str, ...], plain: bool) -> re.Pattern[str]:
+    """Return what finds words; those of other scripts are not looked for in plain ASCII."""
+    return re.compile(
+        f"(?=({_alternation(tuple(w for w in of_words if w.isascii() or not plain))}))"
+    )
+
+
+def occurrences(low: str, found_in: tuple[str, ...], around: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield where words stand in a lowered text; of those that begin alike, the longest.
 
     With ``around``, a place whose surroundings, so many characters, were seen before is left out: a
     reply that loops says the same again and again, and is read once.
     """
-    plain = low.isascii()
-    for word in found_in:
-        start = -1 if plain and not word.isascii() else low.find(word)
-        if start < 0:
-            continue
-        spaced = bool(_SPACED_CHARACTER.match(word[0]) or _SPACED_CHARACTER.match(word[-1]))
-        seen: set[tuple[int, str]] = set()
-        while start >= 0:
-            end = start + len(word)
-            before = min(start, around)
-            context = before, low[start - before : end + around] if around else ""
-            if context not in seen and (not spaced or apart(low, start, end)):
-                yield start, end
-            if around:
-                seen.add(context)
-            start = low.find(word, end)
+    seen: set[tuple[int, str]] = set()
+    for found in _finder(found_in, low.isascii()).finditer(low):
+        start, end = found.span(1)
+        before = min(start, around)
+        context = before, low[start - before : end + around] if around else ""
+        if context not in seen and apart(low, start, end):
+            yield start, end
+        if around:
+            seen.add(context)

@@ -48,3 +48,29 @@ def test_a_cut_in_reasoning_leaves_a_whole_mark_at_its_end_alone() -> None:
         ("<think>hm. <answer>B", None),
     ):
         assert complete_answer(reply, "single", THINGS).places == places
+
+
+@pytest.mark.parametrize(("reply", "answer"), [
+    ("Option B looks right at first. The animal has no door. So the answer is C.", "C"), ("选项B正确。\n但最后不是。故选：C。", "C"),
+    ("A is seen first.\nVastaus: **C**", "C"), ("The door is red at first.\n\nAll things considered, C is the one that fits.", "C"),
+    ("B. a blue door\n\nIf the clip were shorter, the answer would be C.", "B"), ("I first thought B, but it is C.", "C"),
+    ("The door opens. So it is either B or C.", None), ("It may be A. I am unable to determine the answer.", None),
+    ("所以答案应该是C选项。", "C"), ("答案为C选项", "C"), ("So the best option is the following: a dog.", "C"), ("Let me look. Preliminary answer: A. There is fur. Final answer: C", "C"),
+    ("(a) First we look at the frames. The red thing moves. Then", None), ("a) The man walks.\nb) The man runs", None),
+])  # fmt: skip
+def test_the_last_sentence_decides(reply: str, answer: str | None) -> None:
+    assert letter(reply) == answer
+
+
+@pytest.mark.parametrize(("reply", "answer"), [
+    ("∠BOC = 20° + 50° = 70°. However, this option is not available in the choices.", None), ("The angle is 20°. There might be a mistake in the options provided.", None),
+    ("Answer: A. There might be a mistake in the options provided.", None), ("计算得20°，但题目选项有误。", None), ("Der Winkel ist 20°. Keine der Optionen ist richtig.", None),
+    ("None of the given options match. The closest is B.", "B"), ("Keine der Optionen passt genau; am nächsten liegt C.", "C"), ("Answer: B. None of the other options fits.", "B"),
+])  # fmt: skip
+def test_a_veto_leaves_no_answer(reply: str, answer: str | None) -> None:
+    assert letter(reply, ("20°", "30°", "40°", "50°")) == answer
+
+
+def test_loops_and_cut_sentences_state_no_option() -> None:
+    assert letter("It shows a dog and then " * 40) is None
+    assert letter("The scene is dark. It shows a dog. The man then") is None

@@ -174,7 +174,7 @@ def _is_option(line: str, place: int, reader: Reader) -> bool:
 # The label of an option ends no sentence: "It is A. a cat."
 _LAST_SENTENCES = pattern(
     r"(?<=[.!?।؟])(?<![^A-Za-z][A-Za-z]\.)(?<!^[A-Za-z]\.)[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+"
-    r"|(?<=[A-Z]\.)\s+(?=(?i:‹so›))"
+    r"|(?<=[A-Z]\.)\s+(?=(?i:‹so but›)|(?:There|None|No)\s)"
 )
 _TAIL = 1_500  # characters
 _COURTESY = pattern(r"(?![^\n]{0,80}(?<![A-Za-z])[A-Z]{2,9}(?![A-Za-z]))[^?!:\d\n]{2,80}[.!]?")
@@ -198,17 +198,16 @@ _HEADED = pattern(
 _CAPITAL = pattern(r"(?<![A-Za-z0-9'])[A-HJ-Z](?![A-Za-z0-9'])")
 # Quotation marks and brackets set a letter apart in a sentence, but for the plain ones.
 _IN_MARKS = pattern(
-    r"(?<![\w^}])(?:\*{1,3}|_{1,3}|`|\[|【|「|『|〔|〖|\{|\$|“|«|<(?:b|strong|u|em|i|span|mark|code)[^<>]{0,60}>)"
-    r"[\s(\\]{0,3}([A-Z])[\s.)\\]{0,3}(?:\*{1,3}|_{1,3}|`|\]|】|」|』|〕|〗|\}|\$|”|»|</)"
+    r"(?<![\w^}])(?:\*{1,3}|_{1,3}|`|\[|【|「|『|〔|〖|\{|“|«|<(?:b|strong|u|em|i|span|mark|code)[^<>]{0,60}>)"
+    r"[\s(\\]{0,3}([A-Z])[\s.)\\]{0,3}(?:\*{1,3}|_{1,3}|`|\]|】|」|』|〕|〗|\}|”|»|</)"
 )
 _LETTER = pattern(r"(?<![A-Za-z0-9'])[A-Z](?![A-Za-z0-9'])")
 _UNDECIDED = pattern(r"‹either›|\b(?:between|both|possible|unsure|undecided)\b")
 _ALL_BUT = pattern(r"(?i:\b(?:anything|everything|all|nothing)\sbut)$")
 _SEPARATED = pattern(r"[,;:.!?。，；：、—–(]|‹but so›")
 _RAW = 2
-_BRIEFLY = pattern(  # "B wins.", "... which brings me to B."
-    r"\W{0,3}\(?[B-HJ-Z]\)?(?:\s[a-z]{1,12}){1,2}\W{0,3}"
-    r"|[^\n]{0,100}\b(?:me|us|i|we|I)\b[^\n.]{0,30}\s\(?[A-Z]\)?\W{0,3}"
+_BRIEFLY = pattern(  # "... which brings me to B."
+    r"[^\n]{0,100}\b(?:brings|leads|takes|points|leaves)\s(?:me|us)\s(?:to|with|at)\s\(?[A-Z]\)?\W{0,3}"
 )
 _SYMBOL = pattern(r"[^\w\s(\[{\"'*:.,;—–>→-]$")  # an angle D
 _CUE = pattern("‹so answer right choose fits›")

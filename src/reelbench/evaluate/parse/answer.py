@@ -202,7 +202,7 @@ def _final(seen: ReplyText, reader: Reader) -> Parsed | None:
         parsed, decides = _last_sentence(seen, before, last, reader)
         if decides:
             return parsed
-        if reply_of(last, reader).refuses and not _read(seen, reader, _SURE[4:6]).method:
+        if reply_of(last, reader).refuses and not _read(seen, reader, _EXPLICIT).method:
             return Parsed(None, "refusal", "refusal")
     return _vetoed(seen, reader)
 

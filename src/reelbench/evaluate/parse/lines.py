@@ -142,7 +142,7 @@ def _is_part(line: str, reader: Reader) -> bool:
         return False
     own = set(lowered(reader.question.options[place]).split())
     rest = set(lowered(line[found.end() : found.end() + 400]).strip(" .").split())
-    words_of = [word for word in rest if len(word) > _SHORT or not word.isascii()]
+    words_of = [word for word in rest if word.isalpha() and (word > "~" or len(word) > _SHORT)]
     return bool(words_of) and len(own & rest) * 2 < len(own)
 
 

@@ -322,8 +322,8 @@ def denies_options(sentence: str) -> bool:
 
 
 def behind_contrast(sentence: str) -> str:
-    """Return what stands behind the last word such as "but" of a sentence."""
-    contrasts = tuple(word for word in words("but") if not word.startswith("it"))
+    """Return what stands behind the last "but" or "so" of a sentence."""
+    contrasts = tuple(word for word in words("but", "so") if not word.startswith("it"))
     last = max((end for _, end in occurrences(lowered(sentence), contrasts)), default=None)
     return "" if last is None or _ALL_BUT.search(sentence[:last]) else sentence[last:]
 

@@ -202,7 +202,8 @@ def _final(seen: ReplyText, reader: Reader) -> Parsed | None:
         parsed, decides = _last_sentence(seen, before, last, reader)
         if decides:
             return parsed
-        if reply_of(last, reader).refuses and not _read(seen, reader, _EXPLICIT).method:
+        forms = _EXPLICIT if len(before) <= _LONG else _SURE[4:6]
+        if reply_of(last, reader).refuses and not _read(seen, reader, forms).method:
             return Parsed(None, "refusal", "refusal")
     return _vetoed(seen, reader)
 
@@ -215,15 +216,20 @@ def _last_sentence(seen: ReplyText, before: str, last: str, reader: Reader) -> t
     parsed = _read(reply_of(last, reader), reader, forms[1:] if _LISTED.search(before) else forms)
     if single and not parsed.method and (places := lone_letter(seen, last, reader)):
         parsed, concluded = Parsed(places, "final statement"), False
-    earlier = _read(reply_of(before, reader), reader, _EXPLICIT).places
     if not parsed.method and (places := _behind_but(last, reader)):
-        return Parsed(places, "correction"), earlier in (None, places)
+        return Parsed(places, "correction"), _says_no_other(before, places, reader)
     if single and not parsed.method and is_undecided(last, reader):
         return Parsed(None, "final statement", "several answers"), True
     if not parsed.places:
         several = concluded and parsed.failure == "several answers"
         return parsed, several or parsed.method == "answer line"
-    return parsed, concluded or len(before) > _LONG or earlier in (None, parsed.places)
+    if concluded or len(before) > _LONG:
+        return parsed, True
+    return parsed, _says_no_other(before, parsed.places, reader)
+
+
+def _says_no_other(before: str, places: Places, reader: Reader) -> bool:
+    return _read(reply_of(before, reader), reader, _EXPLICIT).places in (None, places)
 
 
 def _behind_but(sentence: str, reader: Reader) -> Places:

@@ -44,6 +44,7 @@ _NOT_SHOWN = pattern(
     r"|support|have|describe)"
 )
 _PAIR = 2
+_WORD = pattern(r"[^\W\d_]{4}")
 _LABELLED = pattern(r"\W{0,4}[A-Z]\s?[.):]")
 _SHORT = 3  # characters; a shorter text may stand behind a letter by chance
 _BRACKETED = pattern(r"\(([A-Z])\)")
@@ -142,8 +143,8 @@ def _is_part(line: str, reader: Reader) -> bool:
         return False
     own = set(lowered(reader.question.options[place]).split())
     rest = set(lowered(line[found.end() : found.end() + 400]).strip(" .").split())
-    words_of = [word for word in rest if word.isalpha() and (word > "~" or len(word) > _SHORT)]
-    return bool(words_of) and len(own & rest) * 2 < len(own)
+    words_of = any(_WORD.search(word) for word in rest)
+    return words_of and len(own & rest) * 2 < len(own)
 
 
 def begins_analysis(reply: ReplyText, at: int) -> bool:

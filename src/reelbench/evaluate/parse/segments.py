@@ -182,7 +182,7 @@ _CONTRAST = pattern(
     r"\b(?:but|however|although|though|yet|not|no)\b|n't|‹negation but›|‹negating faulty offered›"
 )
 _LONE_LETTER = pattern(
-    r"(?<![A-Za-z0-9'])(?:[B-HJ-Z](?![A-Za-z0-9']|-\w|\.\s?[a-z])|[AI](?![A-Za-z0-9'])(?!-)(?=\W{0,3}$|[)\]}\"'*]|\s?[^\x00-\x7f]))"
+    r"(?<![A-Za-z0-9'])(?:[B-HJ-Z](?![A-Za-z0-9'_]|-\w|\.\s?[a-z])|[AI](?![A-Za-z0-9'])(?!-)(?=\W{0,3}$|[)\]}\"'*]|\s?[^\x00-\x7f]))"
 )
 _NAMED = pattern(
     r"(?<![A-Za-z0-9'])(?:\([A-Za-z]\)|[B-HJ-Z](?![A-Za-z0-9'])|A(?![A-Za-z0-9']|\s[a-z]))"
@@ -268,7 +268,11 @@ def lone_letter(reply: ReplyText, sentence: str, reader: Reader) -> Places:
     sentence that speaks of an answer.
     """
     low = lowered(sentence)
-    if len(sentence) > _BRIEF or _OPEN.search(low) or not sentence.strip():
+    texts = reader.question.texts
+    lettered = any(
+        text in texts and texts[at] != text for at, text in enumerate("abcdefg"[: len(texts)])
+    )
+    if len(sentence) > _BRIEF or lettered or _OPEN.search(low):
         return ()
     raw = reply.text[-len(sentence) * _RAW - _BRIEF :]
     wrapped = {match[1] for match in _IN_MARKS.finditer(raw)}

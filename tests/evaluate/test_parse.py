@@ -265,8 +265,8 @@ def test_who_cannot_tell_refuses(reply: str) -> None:
 # file -> replies that are read, of 1,730; those that are read otherwise than by the official
 # parser, which takes the last letter it finds and, where it finds none, draws one.
 REPLIES = {
-    "standard10_options_direct": (1717, 143),
-    "vision_cot": (1694, 6),
+    "standard10_options_direct": (1718, 143),
+    "vision_cot": (1696, 6),
     "vision_direct": (1522, 1),
 }
 
@@ -307,5 +307,5 @@ def test_reasoning_that_lost_its_last_line_is_read_as_that_line_or_not_at_all() 
             if "answer" in last.lower() and answer is not None and read is not None:
                 same += read == answer
                 other += read != answer
-    # Most of the others contradict themselves: they name one option, and then answer with another.
-    assert (same, other) == (200, 4)
+    # Most of the others contradict themselves, or name letters that are the text of another option.
+    assert (same, other) == (196, 8)

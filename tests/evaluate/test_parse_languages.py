@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from reelbench.evaluate.parse import parse_answer
-from reelbench.evaluate.parse.languages import LANGUAGES
+from reelbench.evaluate.parse.vocabulary import FIELDS, languages
 
 
 @dataclass(frozen=True)
@@ -157,12 +157,116 @@ TOLD = {
         denied="不是蓝色的门。",
         either="红色的门或者蓝色的门。",
     ),
+    "vi": Told(
+        options=("một cánh cửa đỏ", "một cánh cửa xanh", "một con chó", "một con mèo"),
+        second=("Đáp án: B", "Đáp án là B.", "Câu trả lời đúng là B.", "Vậy đáp án đúng là B.", "Tôi chọn B.", "Chọn B", "Phương án B đúng.", "Đáp án không phải A mà là B."),
+        first_and_third=("A và C", "Đáp án: A và C"),
+        all_of_them="Tất cả các đáp án trên",
+        yes=("Có", "Có, cửa đang mở.", "Đáp án: Có"),
+        no=("Không", "Không, cửa đang đóng.", "Đáp án: Không"),
+        refusal="Xin lỗi, tôi không thể trả lời.",
+        stated="Trong video có một cánh cửa xanh.",
+        denied="Không phải một cánh cửa xanh.",
+        either="Một cánh cửa đỏ hoặc một cánh cửa xanh.",
+    ),
+    "id": Told(
+        options=("pintu merah", "pintu biru", "seekor anjing", "seekor kucing"),
+        second=("Jawaban: B", "Jawabannya adalah B.", "Jawaban yang benar adalah B.", "Saya memilih B.", "Opsi B benar.", "Kesimpulan: B"),
+        first_and_third=("A dan C", "Jawaban: A dan C"),
+        all_of_them="Semua di atas",
+        yes=("Ya", "Ya, pintunya terbuka.", "Jawaban: Ya"),
+        no=("Tidak", "Tidak, pintunya tertutup.", "Jawaban: Tidak"),
+        refusal="Maaf, saya tidak bisa menjawab.",
+        stated="Video menunjukkan pintu biru.",
+        denied="Itu bukan pintu biru.",
+        either="Pintu merah atau pintu biru.",
+    ),
+    "th": Told(
+        options=("ประตูแดง", "ประตูน้ำเงิน", "สุนัข", "แมว"),
+        second=("คำตอบ: B", "คำตอบคือ B", "ตอบ B", "ข้อ B", "คำตอบที่ถูกต้องคือ B", "เลือก B", "ดังนั้นคำตอบคือข้อ (B)"),
+        first_and_third=("A และ C", "คำตอบ: A และ C"),
+        all_of_them="ถูกทุกข้อ",
+        yes=("ใช่", "ใช่, ประตูเปิดอยู่", "คำตอบ: ใช่"),
+        no=("ไม่ใช่", "ไม่ใช่, ประตูปิดอยู่", "คำตอบ: ไม่ใช่"),
+        refusal="ขออภัย ฉันไม่สามารถตอบได้",
+        stated="",
+        denied="ไม่มี",
+        either="ประตูแดง หรือ ประตูน้ำเงิน",
+    ),
+    "tr": Told(
+        options=("kırmızı bir kapı", "mavi bir kapı", "bir köpek", "bir kedi"),
+        second=("Cevap: B", "Doğru cevap B'dir.", "Doğru cevap: B", "Sonuç: B", "Doğru yanıt B seçeneğidir.", "B doğrudur."),
+        first_and_third=("A ve C", "Cevap: A ve C"),
+        all_of_them="Hepsi",
+        yes=("Evet", "Evet, kapı açık.", "Cevap: Evet"),
+        no=("Hayır", "Hayır, kapı kapalı.", "Cevap: Hayır"),
+        refusal="Üzgünüm, cevaplayamam.",
+        stated="Videoda mavi bir kapı görülüyor.",
+        denied="Bu mavi bir kapı değil.",
+        either="Kırmızı bir kapı veya mavi bir kapı.",
+    ),
+    "nl": Told(
+        options=("een rode deur", "een blauwe deur", "een hond", "een kat"),
+        second=("Antwoord: B", "Het antwoord is B.", "Het juiste antwoord is B.", "Ik kies B.", "Conclusie: B", "Daarom is B juist."),
+        first_and_third=("A en C", "Antwoord: A en C", "A en C zijn juist."),
+        all_of_them="Alle bovenstaande",
+        yes=("Ja", "Ja, de deur is open.", "Antwoord: Ja"),
+        no=("Nee", "Nee, de deur is dicht.", "Antwoord: Nee"),
+        refusal="Sorry, ik kan niet antwoorden.",
+        stated="De video toont een blauwe deur.",
+        denied="Het is niet een blauwe deur.",
+        either="Een rode deur of een blauwe deur.",
+    ),
+    "pl": Told(
+        options=("czerwone drzwi", "niebieskie drzwi", "pies", "kot"),
+        second=("Odpowiedź: B", "Poprawna odpowiedź to B.", "Wybieram B.", "Wniosek: B", "Opcja B jest poprawna.", "Prawidłowa odpowiedź: B"),
+        first_and_third=("A i C", "Odpowiedź: A i C"),
+        all_of_them="Wszystkie powyższe",
+        yes=("Tak", "Tak, drzwi są otwarte.", "Odpowiedź: Tak"),
+        no=("Nie", "Nie, drzwi są zamknięte.", "Odpowiedź: Nie"),
+        refusal="Przepraszam, nie mogę odpowiedzieć.",
+        stated="Na filmie widać niebieskie drzwi.",
+        denied="To nie niebieskie drzwi.",
+        either="Czerwone drzwi lub niebieskie drzwi.",
+    ),
+    "uk": Told(
+        options=("червоні двері", "сині двері", "собака", "кішка"),
+        second=("Відповідь: B", "Правильна відповідь — B.", "Я обираю B.", "Отже, відповідь B.", "Варіант B правильний.", "Висновок: B"),
+        first_and_third=("A і C", "Відповідь: A і C"),
+        all_of_them="Усі перелічені",
+        yes=("Так", "Так, двері відчинені.", "Відповідь: так"),
+        no=("Ні", "Ні, двері зачинені.", "Відповідь: ні"),
+        refusal="Вибачте, я не можу відповісти.",
+        stated="На відео видно сині двері.",
+        denied="Це не сині двері.",
+        either="Червоні двері або сині двері.",
+    ),
+    "fa": Told(
+        options=("در قرمز", "در آبی", "سگ", "گربه"),
+        second=("پاسخ: B", "پاسخ صحیح: B", "بنابراین پاسخ B است.", "گزینه B درست است.", "جواب: B"),
+        first_and_third=("A و C", "پاسخ: A و C"),
+        all_of_them="همه موارد",
+        yes=("بله", "بله، در باز است.", "پاسخ: بله"),
+        no=("خیر", "خیر، در بسته است.", "پاسخ: خیر"),
+        refusal="متاسفم، نمی‌توانم پاسخ دهم.",
+        stated="",
+        denied="این در آبی نیست.",
+        either="در قرمز یا در آبی.",
+    ),
 }  # fmt: skip
 ENGLISH = ("a red door", "a blue door", "a dog", "a cat")
 
 
-def test_every_language_is_tried() -> None:
-    assert set(TOLD) | {"en"} == set(LANGUAGES)
+def test_every_language_is_tried_and_lists_known_words() -> None:
+    assert set(TOLD) | {"en"} == set(languages())
+    for name, language in languages().items():
+        assert set(language) <= set(FIELDS), name
+        for field, words in language.items():
+            assert len(set(words)) == len(words), (name, field)
+            assert all(isinstance(word, str) and word == word.lower().strip() for word in words), (
+                name,
+                field,
+            )
 
 
 @pytest.mark.parametrize("language", TOLD)
@@ -194,7 +298,8 @@ def test_yes_and_no(language: str) -> None:
 @pytest.mark.parametrize("language", TOLD)
 def test_sentences_and_refusals(language: str) -> None:
     told = TOLD[language]
-    assert parse_answer(told.stated, "single", told.options).places == (1,)
+    if told.stated:  # a script without spaces between words may not tell where an option stands
+        assert parse_answer(told.stated, "single", told.options).places == (1,)
     assert parse_answer(told.denied, "single", told.options).places is None
     assert parse_answer(told.either, "single", told.options).places is None
     assert parse_answer(told.refusal, "single", told.options).failure == "refusal"

@@ -4,14 +4,11 @@ No time is asserted. Each loop takes a few hundredths of a second; if one expres
 what it has read, thousands of them would not end within the limit that every test has.
 """
 
-from dataclasses import fields
-
 import pytest
 
 from reelbench.client.reply_text import plain, without_markup, without_reasoning
 from reelbench.evaluate.parse import complete_answer, parse_answer
-from reelbench.evaluate.parse.languages import LANGUAGES
-from reelbench.evaluate.parse.vocabulary import Vocabulary
+from reelbench.evaluate.parse.vocabulary import FIELDS, languages
 
 OPTIONS = ("a red door", "a blue door", "a dog", "I do not know")
 MARKS = (
@@ -43,13 +40,11 @@ def test_white_space_between_words_without_end(mark: str) -> None:
 
 
 def test_every_word_over_and_over() -> None:
-    for language in LANGUAGES.values():
-        vocabulary = [
-            getattr(language, field.name).replace("|", " ") for field in fields(Vocabulary)
-        ]
+    for language in languages().values():
+        vocabulary = [" ".join(words) for words in language.values()]
         parse_answer((" ".join(vocabulary) * 32)[:32_768], "single", OPTIONS)
-    for field in fields(Vocabulary):
-        word = getattr(LANGUAGES["en"], field.name).split("|")[0] or "x"
+    for field in FIELDS:
+        word = languages()["en"].get(field, ["x"])[0]
         parse_answer((f"{word} " * 16_384)[:16_384], "single", OPTIONS)
         parse_answer((f"{word}\n" * 16_384)[:16_384], "yesno", ("Yes", "No"))
 

@@ -1,13 +1,16 @@
-"""Whether what stands in a sentence is stated there: words between single spaces, and clauses."""
+"""Whether what stands in a sentence is stated there, and not supposed or doubted."""
 
 import re
 
 from reelbench.client.reply_text import without_markup
-from reelbench.evaluate.parse.asserted import FIRST_LOOK
-from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
-from reelbench.evaluate.parse.pattern import pattern
-from reelbench.evaluate.parse.spaced import spaced
-from reelbench.evaluate.parse.suppositions import is_doubted, is_supposed
+from reelbench.evaluate.parse.assertion import FIRST_LOOK
+from reelbench.evaluate.parse.vocabulary import (
+    JOINED_SIGNS,
+    UNSPACED,
+    lowered,
+    pattern,
+    words,
+)
 
 ENDS = frozenset(".!?。।؟\n")  # of sentences
 _TOKEN = pattern(
@@ -16,7 +19,6 @@ _TOKEN = pattern(
     r"|\.{2,}|[.!?](?=[\s\"')]|$)|[。।؟\n,;:()،、؛–—]|[^\s\w\"'-]"
 )
 _WRAPPED_LINE = pattern(r"(?<=[^\n.!?:])\n(?=[a-z])")
-_ARTICLES = frozenset(words("article"))
 
 
 _LETTER_A = pattern(r"(?<=\w )A\b(?!\s[A-Z]|['’])")  # "vitamin A": an article is not capital there
@@ -25,10 +27,11 @@ _LETTER_A = pattern(r"(?<=\w )A\b(?!\s[A-Z]|['’])")  # "vitamin A": an article
 def tokens(text: str) -> list[str]:
     """Return the words and marks of a text, without articles; unspaced scripts sign by sign."""
     kept: list[str] = []
+    articles = words("article")
     text = _LETTER_A.sub("ⓐ", text)
     for token in _TOKEN.findall(_WRAPPED_LINE.sub(" ", lowered(text).casefold())):
         mark = "." if token.startswith("..") else token
-        if mark in _ARTICLES or (mark in ENDS and not _ends_sentence(mark, kept)):
+        if mark in articles or (mark in ENDS and not _ends_sentence(mark, kept)):
             continue
         kept.append(mark)
     return kept
@@ -70,9 +73,9 @@ def searched(words: str) -> str:
     return expression + "(?= )"
 
 
-CONCLUDES = pattern(spaced("so"))
-EXPLAINS = pattern(spaced("why"))
-NEGATION = pattern(rf"{spaced('negation', 'negating')}|n't ")
+CONCLUDES = pattern("‹spaced so›")
+EXPLAINS = pattern("‹spaced why›")
+NEGATION = pattern(r"‹spaced negation negating›|n't ")
 _OTHERWISE = (
     "but|while|whereas|although|though|however|because|since|so|aber|sondern|während|obwohl|weil"
     "|mais"
@@ -90,7 +93,10 @@ _EITHER = (
 )
 _NEAR = 3  # an alternative stands right behind: not "a bike down the road or path"
 BEYOND = pattern(r" (?:over|under|above|below|beyond|exceeding|at least|at most) $")
-_ALL_BUT = pattern(r" (?:anything but|everything but|all but) $")
+_ALL_BUT = pattern(
+    r" (?:anything but|everything but|all but|stops|stopped|avoids|opposite of|about to"
+    r"|titled|sign (?:says|reads)|title (?:says|reads)|caption (?:says|reads)) $"
+)
 _OTHERS = pattern(
     r" (?:some|many|others|one|you|people) (?:might|may|could) | (?:i|we) (?:had )?considered "
 )
@@ -145,3 +151,72 @@ def _denied_on(before: str, clause: str) -> bool:
         return False
     earlier = head[: head.rstrip().rfind(" ") + 1]
     return bool(NEGATION.search(_last_clause(earlier)))
+
+
+_WOULD = r"(?:‹spaced supposing›|(?<=[a-z])'d )"
+_WOULD_BE = pattern(_WOULD)
+# "A dog would be my answer", "a dog, I'd say": that is an answer.
+_ANSWERS = pattern(
+    rf"{_WOULD}(?:\w+ ){{0,2}}(?:best|better|correct|right|answer|closest|my|most|choice|option"
+    r"|antwort|richtig\w?|réponse|correct[eao]|respuesta|resposta|risposta|ответ\w*)"
+    r"|(?: (?:i|we) would|(?:i|we)'d) (?:\w+ )?(?:say|guess|go|choose|pick|call|answer|conclude"
+    r"|bet|argue|think|describe|take|vote|select|suggest|conclude)"
+)
+# What holds of all such things is not said of this one.
+_IN_GENERAL = pattern(
+    r"(?: \w+){0,1} (?:usually|typically|normally|generally|ordinarily|requires?|needs?"
+    r"|tends? to|refers? to|normalerweise|üblicherweise|généralement"
+    r"|normalmente|обычно) "
+)
+_GENERALLY = pattern(r" (?:usually|typically|normally|generally|ordinarily|in general) (?:, )?$")
+_WOULD_SHOW = pattern(
+    rf"{_WOULD}(?:\w+ )?(?:need|require|expect|see|hear|show|have|include|involve|contain|feature"
+    r"|notice|observe|look for) "
+)
+_OPENER = pattern(r" (?:(?:for|in|with|during|at|on|as|by) )?$")
+_AFTER_OPENER = pattern(r" , (?!(?:which|as|that|because|since|so|and|i|we) )[^.]{0,80}?" + _WOULD)
+_OTHERS_THINK = pattern(
+    r" (?:one|you|someone|anyone|people|us|viewers?|observers?) (?:to |into |might |may |could"
+    r" |would ){0,2}(?:think|thinking|believe|believing|assume|assuming|suppose|supposing"
+    r"|mistake|conclude) "
+)
+_HEDGES = pattern(
+    r" (?:might|may|could(?! be (?:seen|heard|observed))|perhaps|maybe|possibly|vielleicht|könnte"
+    r"|peut-être|pourrait|quizás?|podría|talvez|poderia|forse|potrebbe) "
+)
+_DOUBTS = pattern(
+    r" (?:but|though|although|however|yet|aber|mais|pero|ma) "
+    r"| (?:can't|cannot|couldn't|not|n't|isn't|unable|no way|hard|impossible|difficult)"
+    r" (?:\w+ ){0,3}(?:tell|sure|certain|say|know|confirm|verify|determine|clear|exclude) "
+    r"| (?:unsure|uncertain|unclear) "
+)
+_EARLIER = pattern(
+    r" (?:earlier|previously|beforehand|formerly|before (?:that|this|then)|prior to (?:that|this)"
+    r"|until then|up to then) "
+)
+_LATER = pattern(r" (?:then|later|afterwards?|finally|eventually|now|at end|in end|at last) ")
+
+
+def is_supposed(before: str, clause: str, rest: str, after: str) -> bool:
+    """Whether what stands between ``before`` and ``after`` is supposed and not said.
+
+    ``clause`` and ``rest`` are the parts of its own clause before it and behind it.
+    """
+    if _GENERALLY.fullmatch(before) or _IN_GENERAL.match(rest):
+        return True
+    if _OTHERS_THINK.search(before) or _WOULD_SHOW.search(clause):
+        return True
+    if _WOULD_BE.search(rest) and not _ANSWERS.search(rest):
+        return True
+    opens = _OPENER.fullmatch(before) and _AFTER_OPENER.match(after)
+    return bool(opens) and not _ANSWERS.search(after)
+
+
+def is_doubted(before: str, beyond: str) -> bool:
+    """Whether a sentence says that something may be, or was, and goes on to something else.
+
+    ``beyond`` is what stands behind it in its sentence and in the next.
+    """
+    if _EARLIER.search(before) and _LATER.search(beyond):
+        return True
+    return bool(_HEDGES.search(before) and _DOUBTS.search(beyond))

@@ -1,23 +1,31 @@
-"""Answers by how they stand: the whole reply, a line of its own, a label, a conclusion."""
+"""Answers by how they stand: the whole reply, a line, a label, a sentence that is little else."""
 
-from reelbench.evaluate.parse.agreement import LocatedReading, agreed
-from reelbench.evaluate.parse.asserted import is_asserted
-from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
-from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
-from reelbench.evaluate.parse.pattern import pattern
-from reelbench.evaluate.parse.question import Places, UnclearError
-from reelbench.evaluate.parse.rejection import before_others
-from reelbench.evaluate.parse.text import ReplyText
+from collections.abc import Iterator
+
+from reelbench.evaluate.parse.assertion import before_others, has_rival, is_asserted
+from reelbench.evaluate.parse.question import (
+    NOTHING,
+    SEVERAL,
+    LocatedReading,
+    Places,
+    Reading,
+    UnclearError,
+    agreed,
+)
+from reelbench.evaluate.parse.reader import Reader
+from reelbench.evaluate.parse.segments import ReplyText
+from reelbench.evaluate.parse.statements import DENIED, LOOKBACK
+from reelbench.evaluate.parse.vocabulary import lowered, occurrences, pattern, words
 
 _LABEL = pattern(
-    rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?"
+    r"[\s\"'•▪►➤→+–—-]{0,8}(?:(?i:‹option›)\s?)?"
     r"[(\[]?([A-Za-z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])|[)\]])"
 )
 _INLINE = pattern(
     r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])"
     r"|[)\]])\s{0,3}"
 )
-_REJECTED = pattern(rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$")
+_REJECTED = pattern(r"(?:‹negation›|n't)\s(?:[\w']{1,10}\s){0,2}[\"'(]{0,2}$")
 _NUMBER = pattern(r"\s*\d{1,2}[.)]\s+(?=[(\[]?[A-Z]\s?[.):\]])")
 # What opens a look at every option: the label behind it is where that begins, not an answer.
 _ANALYSIS = pattern(
@@ -36,6 +44,8 @@ _NOT_SHOWN = pattern(
     r"|support|have|describe)"
 )
 _PAIR = 2
+_WORD = pattern(r"[^\W\d_]{4}")
+_LABELLED = pattern(r"\W{0,4}[A-Z]\s?[.):]")
 _SHORT = 3  # characters; a shorter text may stand behind a letter by chance
 _BRACKETED = pattern(r"\(([A-Z])\)")
 _SO = pattern(
@@ -93,6 +103,19 @@ def line_of_text(reply: ReplyText, reader: Reader) -> Places:
     return agreed(found, reply.bare, reader.question.kind) if at_an_end else ()
 
 
+def labelled_line(reply: ReplyText, reader: Reader) -> Places:
+    """``B. its text`` alone on the first line or between blank ones, where no other line is so."""
+    if reader.question.kind == "multi" or len(reply.lines) < _PAIR:
+        return ()
+    found = [(at, line) for at, line in reply.lines if _LABELLED.match(line)]
+    found = [(at, line) for at, line in found if len(reader.only(line).places) == 1]
+    if len(found) != 1 or begins_analysis(reply, found[0][0]):
+        return ()
+    at, line = found[0]
+    apart = at == reply.lines[0][0] or reply.bare[at + len(line) :].startswith("\n\n")
+    return reader.only(line).places if apart else ()
+
+
 def label(reply: ReplyText, reader: Reader) -> Places:
     """``B. because it is blue``, first or last, and no other: several labels are a list."""
     lines = [line for _, line in reply.lines]
@@ -100,6 +123,8 @@ def label(reply: ReplyText, reader: Reader) -> Places:
     if len(labels) != 1 or labels[0] not in (lines[0], lines[-1]):
         return ()
     at = next(start for start, line in reply.lines if line == labels[0])
+    if _is_part(labels[0], reader):
+        return ()
     if begins_analysis(reply, at) or _is_unfit(labels[0], reader):
         return ()
     return _clear(reader.label(labels[0]))
@@ -108,6 +133,18 @@ def label(reply: ReplyText, reader: Reader) -> Places:
 def _names_option(line: str, reader: Reader) -> bool:
     found = _LABEL.match(line)
     return found is not None and reader.question.place(found[1]) is not None
+
+
+def _is_part(line: str, reader: Reader) -> bool:
+    """Whether a label in brackets or in lower case is a part of an argument: "(a) First we ..." """
+    found = _LABEL.match(line)
+    place = reader.question.place(found[1]) if found else None
+    if found is None or place is None or (found[1].isupper() and ")" not in found[0]):
+        return False
+    own = set(lowered(reader.question.options[place]).split())
+    rest = set(lowered(line[found.end() : found.end() + 400]).strip(" .").split())
+    words_of = any(_WORD.search(word) for word in rest)
+    return words_of and len(own & rest) * 2 < len(own)
 
 
 def begins_analysis(reply: ReplyText, at: int) -> bool:
@@ -195,3 +232,94 @@ def _clear(reading: Reading) -> Places:
     if reading.failure:
         raise UnclearError(reading.failure)
     return reading.places if reading != NOTHING else ()
+
+
+_STOP = pattern(r"[.!?;\n]")
+_IS_BRACKETED = pattern(r"(?<!\w)(?:is|be|it's|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+_BRACKETS = pattern(r"\([A-Z]\)")
+_VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
+_NAMED = r"(?i:‹option›)\s[(\"']?([A-Z]|\d)[)\"']?\s"
+_FITS = pattern(
+    rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
+    rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
+)
+# "B best matches": the verb stands behind.
+_BARE = pattern(r"(?:^|[,;.:]\s|\b(?:so|that|but|and|think)\s)[(\"']?([A-Z])[)\"']?\s$")
+_FITS_BEHIND = pattern(rf"\s(?:{_VERBS})\b")
+_FITTING = (
+    "better", "best", "more accurately", "most accurately", "accurately", "more closely",
+    "more accurate", "more suitable",
+)  # fmt: skip
+_REASONED = pattern(
+    r"\W{0,4}([A-Z])\W{0,4}"
+    r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
+)
+# "A while ago" is no answer: there is a comma.
+_REASONED_ASIDE = pattern(
+    r"\W{0,4}([A-Z])\W{0,3},\s(?:while|whereas|as|although|though|unlike)(?!\w)"
+    r"(?![^.\n]{0,80},\s(?:is|isn't|was|are|does|doesn't|did|fails?|lacks?|has|would|can|cannot"
+    r"|can't|happens?|occurs?)\b)"
+)
+_ITS = pattern(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
+_LISTED = 200  # characters in which another letter in brackets makes a list
+_BRIEF = 60
+_WORDY = 12
+
+
+def stated(reply: ReplyText, reader: Reader) -> Places:
+    """``The diagnosis is (C).``, ``Caption B matches better.``, ``It's B.``."""
+    found = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    """``The most likely diagnosis is (C) ...``."""
+    for match in _IS_BRACKETED.finditer(reply.bare):
+        listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
+        place = reader.question.place(match[1])
+        own = place is not None and reader.owns(place, reply.bare[match.end() : match.end() + 400])
+        if listed and own:  # "is (C) the text. ... whereas (B) ...": the other is not in a list
+            listed = None if _STOP.search(reply.bare, match.end(), listed.start()) else listed
+        if (
+            not listed
+            and match[1] not in reader.question.names
+            and not DENIED.match(reply.low, match.end())
+            and is_asserted(reply.low, match.start())
+        ):
+            yield LocatedReading(match.start(1), match.end(1), reader.letters(match[1]))
+
+
+def _fitting(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    """``Caption B matches the video better.``."""
+    for start, end in reply.places_of(_FITTING):
+        before = reply.bare[max(0, start - LOOKBACK) : start]
+        match = _FITS.search(before)
+        if not match and _FITS_BEHIND.match(reply.low, end):
+            match = _BARE.search(before)
+        if match and is_asserted(reply.low, start - len(before) + match.start()):
+            letter = match[match.lastindex or 1]
+            if letter == "I" or letter in reader.question.names:
+                continue
+            yield LocatedReading(start, end, reader.read_answer(f"Option {letter}"))
+
+
+def _brief(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    """``So it's B.``: a sentence of a letter and words that say no more."""
+    if match := _REASONED.match(reply.bare):
+        yield LocatedReading(0, match.end(), reader.letters(match[1]))
+    if match := _REASONED_ASIDE.match(reply.bare):
+        rival = has_rival(reply.bare)
+        yield LocatedReading(0, match.end(), SEVERAL if rival else reader.letters(match[1]))
+    for match in _ITS.finditer(reply.bare):
+        if is_asserted(reply.low, match.start()):
+            yield LocatedReading(match.start(), match.end(), reader.letters(match[1]))
+    before = 0
+    for start, sentence in reply.sentences:
+        last = start + len(sentence) >= len(reply.bare) and before > _WORDY
+        before = len(sentence)
+        if begins_analysis(reply, start) or "|" in sentence:
+            continue
+        if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
+            reading = reader.letters(sentence)
+            if reading != NOTHING and len(reading.places) == 1:
+                yield LocatedReading(start, start + len(sentence), reading)

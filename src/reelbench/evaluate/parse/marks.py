@@ -1,4 +1,4 @@
-"""Answers between marks: JSON, boxes, brackets and tags."""
+"""Answers between marks: JSON, boxes, brackets and tags; and tables with a verdict for each."""
 
 import json
 import re
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from reelbench.base.limits import decode_json
-from reelbench.evaluate.parse.agreement import LocatedReading, agreed
-from reelbench.evaluate.parse.letters import Reader, Reading
-from reelbench.evaluate.parse.lookup import ends_of
-from reelbench.evaluate.parse.pattern import pattern
-from reelbench.evaluate.parse.question import Places
+from reelbench.client.reply_text import ANSWER_TAGS
+from reelbench.data.items import Kind
+from reelbench.evaluate.parse.question import LocatedReading, Places, Reading, agreed
+from reelbench.evaluate.parse.reader import Reader
+from reelbench.evaluate.parse.segments import ReplyText
+from reelbench.evaluate.parse.vocabulary import ends_of, lowered, pattern
 
 _NAMES = (
     "answer", "answers", "final_answer", "finalanswer", "correct_answer", "choice", "option",
@@ -33,10 +34,8 @@ _FLAT = pattern(r"\{[^{}]*\}")
 _FENCED = pattern(r"```[a-z]*\n([^`]+)```")
 _BRACES = pattern(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
 _BRACKETED = pattern(r"\[\[([^\[\]\n]{1,300})\]\]")
-_TAG = pattern(
-    r"<(/?)(answers?|ans|final[_ ]?answer|choice|option|conclusion|prediction)>",
-    re.IGNORECASE,
-)
+_TAG = pattern(rf"<(/?)({ANSWER_TAGS})>", re.IGNORECASE)
+_APART = pattern(r"\w{2,30}\W{1,9}\w")  # words between two marks
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\u201e\u300c\u300d"
 
 
@@ -144,11 +143,8 @@ def _values(value: Any) -> list[str]:
 
 def boxed(text: str, reader: Reader) -> Places:
     """``\\boxed{B}``."""
-    return agreed(
-        [_found(text, *box, reader) for box in ends_of(list(boxes(text)))],
-        text,
-        reader.question.kind,
-    )
+    found = [_found(text, *box, reader) for box in ends_of(list(boxes(text)))]
+    return _last_of(found, text, reader.question.kind)
 
 
 def boxes(text: str) -> Iterator[tuple[int, int, str]]:
@@ -174,13 +170,13 @@ def bracketed(text: str, reader: Reader) -> Places:
         _found(text, match.start(), match.end(), match[1], reader)
         for match in ends_of(list(_BRACKETED.finditer(text)))
     ]
-    return agreed(found, text, reader.question.kind)
+    return _last_of(found, text, reader.question.kind)
 
 
 def tagged(text: str, reader: Reader) -> Places:
     """``<answer>B</answer>``; the last may be left open."""
     found = [_found(text, *tag, reader) for tag in ends_of(list(tags(text)))]
-    return agreed(found, text, reader.question.kind)
+    return _last_of(found, text, reader.question.kind)
 
 
 def tags(text: str) -> Iterator[tuple[int, int, str]]:
@@ -211,6 +207,79 @@ def open_tag(text: str) -> int | None:
     return last.start() if last and not last[1] else None
 
 
+def _last_of(found: list[LocatedReading], text: str, kind: Kind) -> Places:
+    """Return what marks say; the last of several, where words stand between them."""
+    plain = [each for each in found if not each.quoted and each.reading.places]
+    apart = len(plain) > 1 and _APART.search(text, plain[-2].end, plain[-1].start)
+    return agreed(plain[-1:] if apart and kind != "multi" else found, text, kind)
+
+
 def _found(text: str, start: int, end: int, inner: str, reader: Reader) -> LocatedReading:
     quoted = text[start - 1 : start] in (*_QUOTES,) and text[end : end + 1] in (*_QUOTES,)
     return LocatedReading(start, end, reader.read_answer(inner), quoted)
+
+
+_LABEL = pattern(
+    r"[\s\"'*•–—-]{0,6}(?:option\s)?[(\[]?([A-Z])\s?[.):\]–—-]\s*(?=\S)", re.IGNORECASE
+)
+_YES = r"yes|true|correct|right|present|visible|✓|✔|✅|selected|applies"
+_NO = (
+    r"no|false|incorrect|wrong|absent|not (?:present|visible|correct|selected|applicable)"
+    r"|invisible|✗|✘|❌|×"
+)
+_VERDICT = pattern(rf"\W{{0,4}}(?:is\s)?(?:(?P<no>{_NO})|(?P<yes>{_YES}))(?!\w)")
+
+_ROW = pattern(r"\s*\|?[^|\n]+\|[^\n]*")
+_CELL = pattern(rf"\W{{0,4}}(?:is\s)?(?:(?P<no>{_NO})|(?P<yes>{_YES}))\W{{0,4}}")
+_CELL_LABEL = pattern(r"\W{0,3}(?:option\s)?([A-Z])(?:\W.*)?", re.IGNORECASE)
+# A column of what is excluded says the contrary of what its cells do.
+_OUT = pattern(r"\b(?:rule[ds]? out|wrong|incorrect|exclude\w*|eliminat\w+|reject\w*|false|not)\b")
+
+
+def verdicts(reply: ReplyText, reader: Reader) -> Places:
+    """The options that are called right, where every line is a label with a verdict."""
+    found: dict[int, bool] = {}
+    header: list[str] = []
+    for _, line in reply.lines:
+        if cells := _cells(line):
+            header = header or cells
+            verdict = _row(cells, header, reader)
+        else:
+            verdict = _verdict(line, reader)
+        if verdict is None and found:
+            return ()
+        if verdict is not None:
+            found[verdict[0]] = verdict[1]
+    right = tuple(sorted(place for place, is_right in found.items() if is_right))
+    return right if len(found) > len(right) else ()
+
+
+def _verdict(line: str, reader: Reader) -> tuple[int, bool] | None:
+    label = _LABEL.match(line)
+    place = reader.question.place(label[1]) if label else None
+    if label is None or place is None:
+        return None
+    text = lowered(line[label.end() :])
+    own = lowered(reader.question.options[place])
+    if text.startswith(own):
+        text = text[len(own) :]
+    verdict = _VERDICT.match(text)
+    return (place, verdict["no"] is None) if verdict else None
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row of a Markdown table; none where it is no row."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")] if _ROW.match(line) else []
+
+
+def _row(cells: list[str], header: list[str], reader: Reader) -> tuple[int, bool] | None:
+    """What ``| B | a blue door | correct |`` says of its option: one cell is a verdict."""
+    label = _CELL_LABEL.fullmatch(cells[0])
+    place = reader.question.place(label[1]) if label else None
+    found = [(at, _CELL.fullmatch(lowered(cell))) for at, cell in enumerate(cells) if at]
+    verdicts_of = [(at, match["no"] is None) for at, match in found if match]
+    if place is None or len(verdicts_of) != 1:
+        return None
+    ((at, is_right),) = verdicts_of
+    names = lowered(header[at]) if at < len(header) else ""
+    return None if _OUT.search(names) else (place, is_right)

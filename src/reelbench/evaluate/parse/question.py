@@ -1,14 +1,14 @@
-"""What a reply answers, and what may come of reading it."""
+"""What a reply answers, what may be read in it, and what several readings come to."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from reelbench.client.reply_text import plain
 from reelbench.data.items import LETTERS, Kind
-from reelbench.evaluate.parse.lookup import words
-from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.vocabulary import pattern, words
 
 Failure = Literal[
     "", "empty reply", "unfinished reasoning", "refusal", "several answers", "no such option",
@@ -82,8 +82,8 @@ class ClosedQuestion:
     @cached_property
     def yes_and_no(self) -> tuple[int, int] | None:
         """The places of yes and no, where the options are such, in whatever language."""
-        yes = [place for place, text in enumerate(self.texts) if text in words("yes")]
-        no = [place for place, text in enumerate(self.texts) if text in words("no")]
+        yes = [place for place, text in enumerate(self.texts) if text in words("affirmative")]
+        no = [place for place, text in enumerate(self.texts) if text in words("negative")]
         few = len(self.options) <= _YES_NO_UNSURE
         return (yes[0], no[0]) if few and len(yes) == len(no) == 1 and yes != no else None
 
@@ -120,3 +120,90 @@ def _unpunctuated(text: str) -> str:
 def places_of(texts: tuple[str, ...], text: str) -> Places:
     """Return every place where a text stands."""
     return tuple(place for place, each in enumerate(texts) if each == text)
+
+
+_SPELLED = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+_FIGURES = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th")
+ORDINALS = {word: place for names in (_SPELLED, _FIGURES) for place, word in enumerate(names)}
+WORDS = "|".join(ORDINALS)
+CALLED = r"(?:option|choice|answer|statement|description|caption)"
+_OPENS = pattern(
+    rf"\W{{0,4}}(?:the\s)?({WORDS})\s(?:one|{CALLED})"
+    r"\s{0,2}(?=$|[.,;:!)(\n]|(?:because|since|as|here)\b)"
+)
+
+
+# "First answer: A. Final answer: B" opens so, too.
+_ALONE = pattern(
+    rf"\W{{0,4}}(?:the\s)?({WORDS})\s(?:one|{CALLED})"
+    r"(?:[.!)\s]{0,4}|,?\s(?:because|since|as)\s[^.!?\n]*[.!]?\s*)$"
+)
+
+
+def opening_ordinal(low: str, alone: bool = False) -> str:
+    """Return the word by which a lowered text that opens so, or is no more, counts an option."""
+    found = (_ALONE if alone else _OPENS).match(low)
+    return found[1] if found else ""
+
+
+_BETWEEN = pattern(r"(?:[\s,;&/+、.$-]|‹joint›)*")
+_GAP = 20  # characters between two marks of one list
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The places that a piece of a reply names, or why none."""
+
+    places: Places = ()
+    failure: Failure = ""
+
+
+NOTHING = Reading()
+SEVERAL = Reading(failure="several answers")
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedReading:
+    """A reading and where in the text it stands; in quotes it may be an echoed format."""
+
+    start: int
+    end: int
+    reading: Reading
+    quoted: bool = False
+
+
+def agreed(found: Sequence[LocatedReading], text: str, kind: Kind) -> Places:
+    """Return what all readings say; unclear if they differ, nothing if none says anything.
+
+    What stands in quotes counts only where nothing else is said, and a letter without an option,
+    such as the X of a format, only where no other letter is.
+    """
+    readings = [each for each in found if each.reading != NOTHING]
+    readings = [each for each in readings if not each.quoted] or readings
+    known = [each for each in readings if each.reading.failure != "no such option"]
+    if not known:
+        if readings:
+            raise UnclearError("no such option")
+        return ()
+    for each in known:
+        if each.reading.failure:
+            raise UnclearError(each.reading.failure)
+    places = [each.reading.places for each in known]
+    answers = set(_lists(known, text) if kind == "multi" else places)
+    if len(answers) > 1:
+        raise UnclearError("several answers")
+    return answers.pop()
+
+
+def _lists(found: Sequence[LocatedReading], text: str) -> list[Places]:
+    """Take readings that stand side by side as one: ``\\boxed{A}, \\boxed{C}``."""
+    lists: list[set[int]] = []
+    end = -1
+    for each in sorted(found, key=lambda one: one.start):
+        between = text[end : each.start]
+        if lists and len(between) <= _GAP and _BETWEEN.fullmatch(between):
+            lists[-1] |= set(each.reading.places)
+        else:
+            lists.append(set(each.reading.places))
+        end = each.end
+    return [tuple(sorted(places)) for places in lists]

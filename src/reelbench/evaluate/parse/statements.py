@@ -1,19 +1,25 @@
-"""Answers that are stated: ``Answer: B``, ``The answer is B``, ``B is correct``, ``I choose B``."""
+"""Answers that are stated: ``Answer: B``, ``The answer is B``, ``B is correct``."""
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
-from reelbench.evaluate.parse.agreement import LocatedReading, agreed
-from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
-from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
-from reelbench.evaluate.parse.lookup import alternation, lowered, words
-from reelbench.evaluate.parse.ordinals import ordinals
-from reelbench.evaluate.parse.pattern import pattern
-from reelbench.evaluate.parse.question import Places
-from reelbench.evaluate.parse.text import ReplyText
+from reelbench.evaluate.parse.assertion import denied_behind, has_rival, is_asserted
+from reelbench.evaluate.parse.question import (
+    CALLED,
+    ORDINALS,
+    SEVERAL,
+    WORDS,
+    LocatedReading,
+    Places,
+    Reading,
+    agreed,
+)
+from reelbench.evaluate.parse.reader import Reader
+from reelbench.evaluate.parse.segments import ReplyText
+from reelbench.evaluate.parse.vocabulary import ends_of, lowered, pattern, words
 
 _THINGS = {"caption", "sentence", "statement", "description"}
-_NOUNS = tuple(noun for noun in words("answer", "option") if noun not in _THINGS)
 _BEFORE_COLON = ("correct", "richtig", "correcta", "correta", "corretta", "верно", "правильно")
 _PLURALS = {
     "options",
@@ -26,19 +32,17 @@ _PLURALS = {
     "варианты",
 }
 _CHOSEN = pattern(
-    rf"(?:{alternation('right')}|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?"
-    rf"|beste\w?"
-    rf"|korrekte\w?|bonne|meilleure|правильн\w{{1,3}}|верн\w{{1,3}}|सही|正确的?|最佳|正しい"
-    rf"|올바른)\s{{0,2}}(?:answer\s)?$"
+    r"(?:‹right›|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?"
+    r"|beste\w?"
+    r"|korrekte\w?|bonne|meilleure|правильн\w{1,3}|верн\w{1,3}|सही|正确的?|最佳|正しい"
+    r"|올바른)\s{0,2}(?:answer\s)?$"
 )
-_ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\)))?"
+_ADJECTIVE = r"(?:\s?(?:‹right›|final\w?|النهائية|\(s\)))?"
 # "Answer (one letter): B", but not "Answer (B): it is blue".
 _REMARK = r"(?:\s?[(\[](?![a-z][)\]])[^()\[\]\n]{1,40}[)\]])?"
-_TO_COLON = pattern(
-    rf"[\"']?{_REMARK}{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
-)
-_TO_LETTER = pattern(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:{alternation('be')})\s{{0,3}}")
-_TO_DENIED = pattern(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
+_TO_COLON = pattern(rf"[\"']?{_REMARK}{_ADJECTIVE}[\"']?\s{{0,3}}(?:‹be›)?\s{{0,3}}[:=]\s*(?=\S)")
+_TO_LETTER = pattern(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:‹be›)\s{{0,3}}")
+_TO_DENIED = pattern(rf"{_ADJECTIVE}\s{{0,3}}(?:‹deny›)\s{{0,3}}")
 _QUALIFIED = pattern(
     r",?\s(?:to|for|here|among|amongst|from|of|in|based|given|that|which|according|with|would|,)\b"
 )
@@ -61,6 +65,7 @@ DENIED = pattern(
     r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
 )
 _LINE_LABEL = pattern(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
+_PROVISIONAL = pattern(r"\b(?:preliminary|provisional|tentative|interim|initial|first|working)\s$")
 _FINAL = pattern(r"final\w{0,2}\s$")
 _STRICT = pattern(
     r"(?:^|\n|[.!?。]\s)[-\s>\"'({]{0,6}"
@@ -70,15 +75,15 @@ _QUOTED = pattern(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
 _PLACEHOLDER = pattern(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
 
 _ONE = r"[(\"']?[A-Z][)\"']?"
-_JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
-_LIST = rf"(?<![A-Za-z0-9'])({_ONE}(?:{_JOINT}(?:(?i:{alternation('option')})\s)?{_ONE}){{0,25}})"
+_JOINT = r"\s?(?:[,&、،]|,?\s?‹joint›)\s?"
+_LIST = rf"(?<![A-Za-z0-9'])({_ONE}(?:{_JOINT}(?:(?i:‹option›)\s)?{_ONE}){{0,25}})"
 _DETERMINER = (
     r"(?:(?:both|all|also|the|die|der|la|le|les|el|los|las|a|o|as|il|clearly|indeed|most|probably"
     r"|therefore)\s){0,3}"
 )
-_WITH_VERB = pattern(rf"{_LIST}\s(?:{alternation('be')})\s{_DETERMINER}$")
+_WITH_VERB = pattern(rf"{_LIST}\s(?:‹be›)\s{_DETERMINER}$")
 _WITHOUT_VERB = pattern(
-    rf"{_LIST}\s{{0,2}}(?:{alternation('be')}|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
+    rf"{_LIST}\s{{0,2}}(?:‹option›)?\s{{0,2}}(?:‹be›|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
     rf"|الخيار)?\s{{0,2}}$"
 )
 _BEST = frozenset({
@@ -100,11 +105,11 @@ _BEST_TAIL = pattern(
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = pattern(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
-    rf"|(?i:{alternation('option', 'answer', 'so', 'joint', 'either')}"
+    r"|(?i:‹option answer so joint either filler›"
     r"|\b(?:that|think|believe|only|both|is|because|since|but|while|que|che|что))\s)[(\"']?$"
 )
-_OPTION_AHEAD = pattern(rf"{alternation('option', 'answer')}\s[(\"']?$")
-_ONE_OF = pattern(rf"(?i:{alternation('either')})\s(?:(?i:{alternation('option')})\s)?[(\"']?$")
+_OPTION_AHEAD = pattern(r"‹option answer›\s[(\"']?$")
+_ONE_OF = pattern(r"(?i:‹either›)\s(?:(?i:‹option›)\s)?[(\"']?$")
 _SUPPOSED = pattern(
     r"\b(?:if|whether|unless|suppose|assuming|neither|nor|why|how)\s(?:that\s)?(?:the\s|an?\s)?"
     r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
@@ -120,7 +125,7 @@ def answer_line(reply: ReplyText, reader: Reader) -> Places:
     found: list[LocatedReading] = []
     strict: list[LocatedReading] = []
     final: list[LocatedReading] = []
-    for start, end in reply.places_of((*_NOUNS, *_BEFORE_COLON)):
+    for start, end in reply.places_of((*_nouns(), *_BEFORE_COLON)):
         match = _TO_COLON.match(reply.low, end)
         if match and _is_noun(reply, start, end, match) and is_asserted(reply.low, start):
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
@@ -137,9 +142,18 @@ def answer_line(reply: ReplyText, reader: Reader) -> Places:
     )
 
 
+@cache
+def _nouns() -> tuple[str, ...]:
+    return words("answer", "option")
+
+
 def _is_noun(reply: ReplyText, start: int, end: int, match: re.Match[str]) -> bool:
     """Whether it is the answer that is named, not the options: "Options: A. ..."."""
     noun = reply.low[start:end]
+    if _PROVISIONAL.search(reply.low, max(0, start - 24), start):
+        return False
+    if noun in _THINGS and not _CHOSEN.search(reply.low, max(0, start - 24), start):
+        return False
     if noun in words("answer") or _CHOSEN.search(reply.low, max(0, start - 24), start):
         return True
     if noun in _PLURALS:
@@ -192,6 +206,12 @@ def named(reply: ReplyText, reader: Reader) -> Places:
     return agreed(found, reply.bare, reader.question.kind)
 
 
+def named_final(reply: ReplyText, reader: Reader) -> Places:
+    """``The answer is B.``, ``I choose B.``: what the last sentence names, however it stands."""
+    found = [*_answers(reply, reader), *_choices(reply, reader), *ordinals(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
 def _together(found: list[LocatedReading]) -> list[LocatedReading]:
     """Several that are each called right, as one list."""
     if len(found) < _PAIR or not all(each.reading.places for each in found):
@@ -201,10 +221,12 @@ def _together(found: list[LocatedReading]) -> list[LocatedReading]:
 
 
 def _answers(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
-    for start, end in reply.places_of(_NOUNS):
+    for start, end in reply.places_of(_nouns()):
         place, denied = _behind_is(reply.low, end)
         plural = reply.low[start:end] in _PLURALS
-        if plural and not _CHOSEN.search(reply.low, max(0, start - 24), start):
+        if (plural or reply.low[start:end] in _THINGS) and not _CHOSEN.search(
+            reply.low, max(0, start - 24), start
+        ):
             continue
         if _SUPPOSED.search(reply.low, max(0, start - 40), start) or not is_asserted(
             reply.low, start
@@ -261,7 +283,7 @@ def _choices(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
 
 
 def _called_right(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
-    for start, end in reply.places_of(words("right")):
+    for start, end in reply.places_of(words("right", "fits")):
         word = reply.low[start:end]
         if _RIGHT_TAIL.match(reply.low, end) or (
             word in _BEST and not _BEST_TAIL.match(reply.low, end)
@@ -269,7 +291,8 @@ def _called_right(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
             continue
         romance = word[0] < "\u0250"
         before = reply.bare[max(0, start - LOOKBACK) : start]
-        match = (_WITH_VERB if romance else _WITHOUT_VERB).search(before)
+        verb = word in words("fits") and not _WITH_VERB.search(before)
+        match = (_WITHOUT_VERB if verb or not romance else _WITH_VERB).search(before)
         if match and not _SUPPOSED.search(lowered(before[: match.start(1)])):
             ahead = before[: match.start(1)]
             at = start - len(before) + match.start(1)
@@ -287,3 +310,82 @@ def _is_name(letter: str, ahead: str, reader: Reader) -> bool:
     """Whether a letter is a person's name in the options, or the pronoun: "C is right-handed"."""
     named = letter == "I" or letter in reader.question.names
     return named and not _OPTION_AHEAD.search(lowered(ahead))
+
+
+# What may point to an option. A sign or an arrow that points to B does so in the video.
+_REASONS = (
+    r"(?:evidence|everything|clues?|cues|indications?|indicators|all signs|observations?|analysis"
+    r"|facts|hints?|reasoning|features|details|characteristics|alles|todo|tout|tutto)"
+    r"(?:\s\([^()\n]{0,80}\))?(?:\s(?:here|above|in the (?:video|clip|frames)|i see|we see)){0,2}"
+)
+_POINTS = (
+    r"(?:(?:strongly|clearly|all|most|best|together)\s){0,2}"
+    r"(?:(?:points?|leads?)\s(?:strongly\s|clearly\s|us\s|me\s)?(?:towards?|to)"
+    r"|indicates?|suggests?|supports?|favou?rs?|deutet auf|spricht für|apunta a|indique|indica)"
+)
+_LEAVES = (
+    r"(?:(?:that|this|which|it)\s(?:only\s)?leaves|leaving|we(?:'re| are) left with"
+    r"|i(?:'m| am) left with|(?:damit |es |also |so )bleibt)"
+    r"(?:\s(?:us|me|with|only|just|nur)){0,3}"
+)
+_POINTED = pattern(
+    r"(?<![\w'])(?<!(?:some|part) of )(?<!(?:some|part) of the )(?<!(?:some|part) of this )"
+    r"(?:(?:the|this|these|all)\s)?"
+    rf"{_REASONS}\s{_POINTS}\s"
+    rf"|(?<![\w']){_LEAVES}\s"
+    r"|(?<=只剩下)|(?<=只剩)|(?<=指向)"
+)
+# A letter behind words that own the reply to be a guess: "If I had to choose: B".
+_FORCED = pattern(
+    r"(?<![\w'])(?:(?:if|were) (?:i|you) (?:had|have|must|were|am)\s[^.:,\n]{0,40}|forced to \w+"
+    r"|(?:if )?pressed|(?:my |best |educated |only ){0,2}guess|(?:based on|judging (?:by|from)"
+    r"|given|looking at|considering|going by)\s(?:the|these|this|what)\s[^.:,\n]{1,60}"
+    r"|from (?:the |these |this |what |all ){0,2}(?:\w+ )?(?:frames?|video|clip|images?|footage"
+    r"|pictures?|evidence|context|titles?|description|scene|captions?|i (?:can )?see))"
+    r"[:,]\s{0,3}(?=(?:i'd say |it's |option )?\(?[a-z]\)?\s{0,3}(?:[.!\n]|$))"
+)
+_DISCARDS = pattern(r"\b(?:eliminat\w+|rule|exclude|discard|drop|reject|wrong|incorrect|least)\b")
+_LENGTH = 400  # characters behind
+
+
+def pointed_at(reply: ReplyText, reader: Reader) -> Places:
+    """``The evidence points to B.``, ``This leaves us with B.``, ``If I had to choose: B``."""
+    found = [*_evidence(reply, reader), *_forced(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def _evidence(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    for match in ends_of(list(_POINTED.finditer(reply.low))):
+        text = reply.bare[match.end() : match.end() + _LENGTH].partition("\n")[0]
+        if is_asserted(reply.low, match.start()):
+            reading = SEVERAL if has_rival(text) else reader.read_answer(text)
+            yield LocatedReading(match.end(), match.end() + len(text), reading)
+
+
+def _forced(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    for match in ends_of(list(_FORCED.finditer(reply.low))):
+        sentence = reply.low[max(0, match.start() - 20) : match.end()]
+        if _DISCARDS.search(sentence):
+            continue
+        text = reply.bare[match.end() :].partition("\n")[0].partition(".")[0]
+        yield LocatedReading(match.end(), match.end() + len(text), reader.letters(text))
+
+
+_ORDINAL = pattern(
+    rf"(?<!\w)the ({WORDS}) {CALLED} (?:is|seems|appears to be|must be"
+    rf"|would be) (?:the )?"
+    r"(?:(?:most )?(?:correct|right|best|accurate)|most (?:likely|plausible))(?! \w+ (?:not|wrong))"
+    rf"|answer is:? (?:the )?({WORDS}) (?:one|{CALLED})(?!\w)"
+    # The trailer (second choice); not "(second choice) is wrong".
+    rf"|\((?:the )?({WORDS}) {CALLED}\)(?=\s?(?:[.,;!\n]|$))"
+)
+
+
+def ordinals(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
+    """``The second option is correct.``."""
+    for match in _ORDINAL.finditer(reply.low):
+        word = match[1] or match[2] or match[3]
+        if word in reader.question.texts or not is_asserted(reply.low, match.start()):
+            continue
+        reading = reader.at(ORDINALS[word])
+        yield LocatedReading(match.start(), match.end(), reading)

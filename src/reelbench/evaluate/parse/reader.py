@@ -2,22 +2,31 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
 from reelbench.client.reply_text import MARKS, without_markup
-from reelbench.evaluate.parse.abbreviations import abbreviates
-from reelbench.evaluate.parse.glosses import first_list
-from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
-from reelbench.evaluate.parse.ordinal_words import ORDINALS, opening_ordinal
-from reelbench.evaluate.parse.pattern import pattern
-from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
-from reelbench.evaluate.parse.rejection import is_aside, is_rejected, is_unfit
+from reelbench.evaluate.parse.assertion import (
+    abbreviates,
+    first_list,
+    is_aside,
+    is_rejected,
+    is_unfit,
+)
+from reelbench.evaluate.parse.question import (
+    NOTHING,
+    ORDINALS,
+    SEVERAL,
+    ClosedQuestion,
+    Places,
+    Reading,
+    opening_ordinal,
+)
+from reelbench.evaluate.parse.vocabulary import IN_WORD, apart, lowered, pattern, words
 
 _AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
-_NOUN = alternation("option", "answer")
+_NOUN = "‹option answer›"
 _LETTERED = (
     r"[(\[]?(?P<letter>[A-Z]|[a-z](?=[.)]))\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])"
     r"|:(?![\\/])|[)\]]|\s[-–—](?=\s))\)?"
@@ -27,30 +36,28 @@ _LABEL = pattern(
     rf"{_BULLET}(?:(?i:{_NOUN})\s?{_NUMBERED}|(?:(?i:{_NOUN})\s?)?{_LETTERED})\s*(?P<text>.*)",
     re.DOTALL,
 )
-_JOINT = rf"(?:[,;&/、+|،؛]|{alternation('joint')}|AND|And)"
+_JOINT = r"(?:[,;&/、+|،؛]|‹joint›|AND|And)"
 _JOIN = pattern(rf"\s*{_JOINT}\s*|\s+|(?<=\))(?=\()")
 _SMALL_JOIN = pattern(r"[\s,;&/、+|،؛]+|(?<=\))(?=\()|\band\b")  # where e and y may be letters
-_OR = rf"(?:{alternation('either')}|OR|Or)"
+_OR = r"(?:‹either›|OR|Or)"
 _EITHER = pattern(
-    rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?!{IN_WORD})"
+    rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?![A-Za-z0-9'])"
 )
 _DECIDES = pattern(r"[,.;]\s(?:but|however|yet|though)\b[^\n]{0,200}?(?<!\w)\(?[A-Z](?!\w)")
-_FILLER = pattern(
-    rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
-)
+_FILLER = pattern(rf"‹filler option›|‹answer›(?=\s?\(?[a-z]\)?(?!{IN_WORD}))")
 _BEFORE_LETTER = pattern(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
 _NUMBERED_LINE = pattern(r"\s*1[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
 _NUMBERED_LINES = pattern(_NUMBERED_LINE.pattern.replace("1", r"\d{1,2}", 1))
-_OPTION_NOUN = pattern(rf"{alternation('option')}\s?$")
+_OPTION_NOUN = pattern(r"‹option›\s?$")
 _LEADING = pattern(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
 _VALUE = pattern(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = pattern(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$)|,?\s?(?:because|since|as|not|but not|rather"
     r"|instead|which|due|given)\b|\sover\s\(?[a-z]\)?(?![a-z])"
-    rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
+    r"|,?\s?(?:‹why›|‹ending›)|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
-_NEGATED = pattern(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
-_BUT = pattern(alternation("but"))
+_NEGATED = pattern(r"\s*(?:‹negation›|不是|并非|n't)\s*[:,]?\s*")
+_BUT = pattern("‹but›")
 _BUT_AFTER = pattern(  # some languages negate behind: "AではなくC"
     r"[(「\"]?[A-Z][)」\"]?\s?(?:ではなく|じゃなく|이\s?아니라|가\s?아니라|이\s?아니고|가\s?아니고"
     r"|नहीं,?\s?बल्कि)て?、?,?\s?"
@@ -70,18 +77,6 @@ _AND_NOT = pattern(
 )
 _ALSO_OUT = pattern(r",?\s(?:or|nor)\s")
 _SHORT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The places that a piece of a reply names, or why none."""
-
-    places: Places = ()
-    failure: Failure = ""
-
-
-NOTHING = Reading()
-SEVERAL = Reading(failure="several answers")
 
 
 class Reader:
@@ -232,7 +227,9 @@ class Reader:
         ordered = all(a < b for a, b in pairwise(mark))
         places = [self.question.place(letter) for letter in mark]
         known = [place for place in places if place is not None]
-        word = mark.lower() in words("yes", "no") or mark.lower() in self.question.texts
+        word = (
+            mark.lower() in words("affirmative", "negative") or mark.lower() in self.question.texts
+        )
         return (
             Reading(tuple(known)) if ordered and len(known) == len(mark) and not word else NOTHING
         )
@@ -263,7 +260,7 @@ class Reader:
             return NOTHING
         first = re.split(r"[,.;:!。,،।\n(]|\s[-–—]\s", lowered(text).strip(_AROUND), maxsplit=1)[0]
         first = self._stripped(first.strip(_AROUND))[0]
-        for name, place in (("yes", places[0]), ("no", places[1])):
+        for name, place in (("affirmative", places[0]), ("negative", places[1])):
             if first in words(name):
                 return Reading((place,))
         return NOTHING
@@ -297,9 +294,10 @@ class Reader:
             return NOTHING
         text = label["text"]
         dotted = label["letter"] is not None and bool(_DOT_LABEL.match(label[0]))
-        if self.rejected(place, text) or self._abbreviates(place, text, dotted):
+        exact = self.question.places_of_text(text)
+        if self.rejected(place, text) or (not exact and self._abbreviates(place, text, dotted)):
             return NOTHING
-        others = self.question.places_of_text(text) or self._begun(text)
+        others = exact or self._begun(text)
         if others and place not in others:
             return Reading(failure="letter and text differ")
         found = {place, *self._further_labels(place, text)}
@@ -307,7 +305,10 @@ class Reader:
 
     def _abbreviates(self, place: int, text: str, dotted: bool) -> bool:
         """Whether a letter and a full stop are a name's: ``E. coli``, or a speaker's: ``A: Hi``."""
-        return not self.owns(place, text) and abbreviates(text, self._own[place], dotted)
+        bare = all(len(option) == 1 for option in self._own)  # there are no texts to compare with
+        return (
+            not bare and not self.owns(place, text) and abbreviates(text, self._own[place], dotted)
+        )
 
     def rejected(self, place: int, text: str) -> bool:
         """Whether what is said of a label is that it is wrong, not its option's own words."""
@@ -377,8 +378,8 @@ class Reader:
             low = lowered(bare)
             if not low.endswith(words("ending")):
                 break
-            whole = (w for w in words("ending") if apart(low, len(low) - len(w), len(low)))
-            ending = next((word for word in whole if low.endswith(word)), "")
+            found = (word for word in words("ending") if low.endswith(word))
+            ending = next((w for w in found if apart(low, len(low) - len(w), len(low))), "")
             bare = bare[: len(bare) - len(ending)].strip(_AROUND) if ending else bare
         return bare or text.strip(_AROUND), numbers
 

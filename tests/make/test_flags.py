@@ -95,7 +95,10 @@ class TestFlags:
     def test_that_are_unknown_name_those_there_are(self, folder: Path) -> None:
         status, _, told = make(folder, "--shares", "1")
         assert status == 2
-        assert "unrecognized arguments: --shares 1 (own has --share, --the-word of its own)" in told
+        assert (
+            "unrecognized arguments: --shares (perhaps '--share') 1 (own has --share, --the-word of its own)"
+            in told
+        )
 
     def test_before_the_recipe_are_its_own_too(self, folder: Path) -> None:
         words = ("--share", "0.25", "--out", folder / "out", folder / "own.py")

@@ -125,6 +125,8 @@ _FINAL_WORDS: Sequence[tuple[str, Form]] = (
 _EXPLICIT = _FINAL_WORDS[:3]
 _WEAK = ("label", "label with its text", "option text", "line of an option's text")
 _LISTED = pattern(r"(?:^|\n)\W{0,4}(?:\d{1,2}|[A-Za-z])\s?[.):][^\n]{0,400}\n[\s\d.)]*$")  # a list
+_PARTS = pattern(r"(?:^|[.!?\n])\s{0,3}\([a-z]\)\s(?=\w)")  # of an argument: "(a) First ..."
+_PART = pattern(r"\([a-z]\)\s(\w+)\W{0,3}")  # that has just begun: "(b) Then"
 _HEADING = pattern(r"(?:^|\n)\W{0,6}(?:\w+\s)?‹answer›\W{0,4}$")
 _LONG = 400  # characters before a last sentence that decides whatever they say
 _LAST_LINE = 2_000  # characters
@@ -213,6 +215,9 @@ def _last_sentence(seen: ReplyText, before: str, last: str, reader: Reader) -> t
     single = reader.question.kind != "multi"
     concluded = is_concluded(last) or bool(_HEADING.search(lowered(before[-80:])))
     forms = _FINAL_WORDS if concluded and single else _EXPLICIT
+    part = _PART.fullmatch(last)
+    if part and _PARTS.search(before) and not reader.question.places_of_words(part[1]):
+        return Parsed(None, "label", "no answer"), True
     parsed = _read(reply_of(last, reader), reader, forms[1:] if _LISTED.search(before) else forms)
     if single and not parsed.method and (places := lone_letter(seen, last, reader)):
         parsed, concluded = Parsed(places, "final statement"), False

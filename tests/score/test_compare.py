@@ -191,6 +191,12 @@ class TestOtherItemsAsked:
             low, high = model.rank_interval
             assert low <= model.rank <= high
         record = found.to_record()
+        assert record["warnings"] == ["Not compared: c and d were asked no item in common."]
+        assert record["letter_rule"].endswith("; models not compared share none")
+        letters = {each.model: {*each.letters} for each in found.models}
+        assert not letters["c"] & letters["d"]
+        for each in found.pairs:
+            assert bool(letters[each.first] & letters[each.second]) is not each.different
         assert record["policy"].startswith("each pair is compared on the items that both were")
         assert "this model's pairs" in record["rank_rule"]
 

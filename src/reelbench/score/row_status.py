@@ -8,13 +8,12 @@ from reelbench.models.base import STATUSES, Status
 
 # Words of other programs, in any case, beside our own.
 _WORDS: Mapping[str, Status] = {
+    **{status: status for status in STATUSES},
     "success": "ok", "done": "ok", "completed": "ok", "200": "ok",
     "fail": "error", "failed": "error", "failure": "error", "exception": "error",
     "timed out": "timeout", "timed_out": "timeout",
-} | {status: status for status in STATUSES}  # fmt: skip
-KNOWN_STATUSES = (
-    f"one of {', '.join(dict.fromkeys([*STATUSES, *_WORDS]))}, or an HTTP code 4xx or 5xx"
-)
+}  # fmt: skip
+KNOWN_STATUSES = f"one of {', '.join(_WORDS)}, or an HTTP code 4xx or 5xx"
 _HTTP_ERROR = re.compile("[45][0-9][0-9]")
 
 # What programs write in place of a reply when a call failed, as its beginning.

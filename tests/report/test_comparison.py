@@ -174,6 +174,14 @@ class TestCommonItems:
         assert "left out: dead under protocol, without any answer" in said.err
         assert "dead" not in said.out
 
+    def test_where_no_model_answered_anything_there_is_no_common_item(
+        self, run: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        row = answered("dead", 1) | {"status": "error", "parsed": None}
+        (run / "predictions.jsonl").write_text(json.dumps(row) + "\n")
+        assert run_here("score", run, "--common") == 2
+        assert "No model answered any item" in capsys.readouterr().err
+
     def test_without_a_common_item_another_way_is_named(
         self, run: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -119,6 +119,8 @@ def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
     """
     kept = [r for r in results if is_person(r.model) or any(map(r.answered, r.everything))]
     models = [result for result in kept if not is_person(result.model)]
+    if not models and len(kept) < len(results):
+        raise ReelbenchError("No model answered any item: score without --common to see why.")
     if not models:
         return list(results)
     everything = models[0].everything

@@ -223,7 +223,7 @@ def test_all_that_is_wrong_is_said() -> None:
 def test_one_model_has_nobody_to_be_compared_with() -> None:
     found = compare(["a"], *answers([0.0], [2] * 10, 0), 0)
     assert found.pairs == ()
-    assert found.models[0].rank_interval == (1, 1)
+    assert (found.models[0].rank, found.models[0].letters) == (None, ())
 
 
 @pytest.mark.parametrize("videos", [60, 5000])

@@ -30,7 +30,7 @@ def statuses(save: Save, path: Path, *words: object) -> tuple[dict[str, int], in
 
 def four(**last: Any) -> list[Row]:
     """Three rows with answers, and a fourth."""
-    more = {"reason": "", **dict.fromkeys(last.keys() - {"response"}, "stop")}
+    more = {"reason": "", **dict.fromkeys(last.keys() - {"response", "status"}, "stop")}
     rows: list[Row] = [{"question_id": f"q-{n}", "response": "B", **more} for n in range(1, 4)]
     return [*rows, {"question_id": "q-4", **more, **last}]
 
@@ -44,7 +44,7 @@ def test_no_reply_is_a_failed_call(text: str | None, save: Save, tmp_path: Path)
     path = write_lines(tmp_path / "x.jsonl", four(response=text))
     found, unread, notes = statuses(save, path)
     assert (found, unread) == ({"ok": 3, "error": 1}, 0)
-    assert "Rows of failed calls, without a reply: 1 ('q-4')." in notes
+    assert "Rows of failed calls, counted as unanswered: 1 ('q-4')." in notes
 
 
 @pytest.mark.parametrize("rows", [
@@ -115,3 +115,30 @@ def test_a_cut_reply_is_read_as_those_of_a_run(
     done = reelbench("score", "--benchmark", folder, "--predictions", path, "--json")
     (found,) = json.loads(done.stdout)["results"]
     assert (found["correct"], found["statuses"]) == (correct, {"truncated": 4})
+
+
+@pytest.mark.parametrize(("word", "status"), [
+    ("failed", "error"), ("FAILED", "error"), ("fail", "error"), ("Failure", "error"),
+    ("error", "error"), ("exception", "error"), ("500", "error"), (429, "error"),
+    ("Timeout", "timeout"), ("success", "ok"), ("DONE", "ok"), ("completed", "ok"), (200, "ok"),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["id", "qid"])  # in our own form, and in another
+def test_words_of_others_for_a_status(
+    word: str | int, status: str, name: str, save: Save, tmp_path: Path
+) -> None:
+    rows = [{name: f"q-{n}", "response": "B", "status": "Success"} for n in range(1, 4)]
+    rows.append({name: "q-4", "response": "B", "status": word})
+    found, unread, _ = statuses(save, write_lines(tmp_path / "x.jsonl", rows))
+    expected = {"ok": 4} if status == "ok" else {"ok": 3, status: 1}
+    assert (found, unread) == (expected, 0)
+
+
+@pytest.mark.parametrize("heading", ["id,response,status", "qid,output,Status"])
+def test_a_status_of_another_word_is_refused(heading: str, save: Save, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"{heading}\nq-1,B,ok\nq-2,B,\nq-3,B,pending\n")
+    folder = save(*map(make_item, range(1, 5)))
+    done = reelbench("score", "--benchmark", folder, "--predictions", path)
+    assert done.returncode == 2
+    for part in ("x.csv:4", "'pending'", "one of ok, truncated,", "failed", "4xx"):
+        assert part in done.stderr

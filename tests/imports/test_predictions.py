@@ -179,7 +179,7 @@ def test_a_result_of_vlmevalkit_is_matched_by_question_and_video(
     ((asked, found),) = outcomes_in(read, benchmark).items()
     assert asked == ("Qwen2-VL-7B", "protocol")
     assert "the question's words and the video in 'video'" in notes[-2]
-    assert "Rows of failed calls, without a reply: 1 ('q-3')." in notes[-1]
+    assert "Rows of failed calls, counted as unanswered: 1 ('q-3')." in notes[-1]
     assert [turn.status for turn in found["q-3"].turns] == ["error"]
     assert found["q-4"].answer == {"C"}
 
@@ -334,7 +334,7 @@ class TestNothingIsLost:
         same = write_lines(tmp_path / "x.jsonl", [*rows[:3], rows[0], {"qid": "q-4", "pred": None}])
         _, notes = read_anyones(same, benchmark)
         assert "Rows that say the same once more, counted once: 1 ('q-1')." in notes[-2]
-        assert "Rows of failed calls, without a reply: 1 ('q-4')." in notes[-1]
+        assert "Rows of failed calls, counted as unanswered: 1 ('q-4')." in notes[-1]
         other = write_lines(tmp_path / "y.jsonl", [*rows, {"qid": "q-1", "pred": "A"}])
         with pytest.raises(BenchmarkError, match=r"y.jsonl:5: id: found 'q-1' twice for y"):
             read_anyones(other, benchmark)

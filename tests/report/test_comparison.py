@@ -162,14 +162,35 @@ class TestCommonItems:
         scores = score_runs(Benchmark.load(tmp_path / "b"), [run], 0, scope="common").scores
         assert scores["policy"].startswith("only the 18 of 36")
 
-    def test_without_a_common_item_the_model_to_leave_out_is_named(
+    def test_a_model_that_answered_nothing_is_left_out_and_named(
         self, run: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         dead = [answered("dead", n) | {"status": "error", "parsed": None} for n in range(36)]
         with (run / "predictions.jsonl").open("a") as file:
             file.write("".join(json.dumps(row) + "\n" for row in dead))
+        assert run_here("score", run, "--common") == 0
+        said = capsys.readouterr()
+        assert "only the 18 of 36 items that every model answered" in said.err
+        assert "left out: dead under protocol, without any answer" in said.err
+        assert "dead" not in said.out
+
+    def test_where_no_model_answered_anything_there_is_no_common_item(
+        self, run: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        row = answered("dead", 1) | {"status": "error", "parsed": None}
+        (run / "predictions.jsonl").write_text(json.dumps(row) + "\n")
         assert run_here("score", run, "--common") == 2
-        assert "dead answered the fewest" in capsys.readouterr().err
+        assert "No model answered any item" in capsys.readouterr().err
+
+    def test_without_a_common_item_another_way_is_named(
+        self, run: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with (run / "predictions.jsonl").open("a") as file:
+            file.write(json.dumps(answered("odd", 1)) + "\n")
+        assert run_here("score", run, "--common") == 2
+        said = capsys.readouterr().err
+        assert "odd answered the fewest" in said
+        assert "reelbench compare --common --model A --model B" in said
 
 
 def test_no_p_is_written_as_nothing() -> None:

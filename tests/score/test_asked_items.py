@@ -90,14 +90,29 @@ def test_the_part_is_named_in_the_file_in_every_table_and_on_the_page(
     assert "each pair is compared on the items that both were asked" in page
 
 
-def test_models_that_were_asked_different_items_share_no_pair(tmp_path: Path) -> None:
+def test_models_that_were_asked_different_items_are_in_no_pair_rank_or_letter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     benchmark = blind_benchmark(tmp_path / "b", *(make_item(n) for n in range(8)))
     rows = [answer(n, n != 1, "first") for n in range(4)]
     rows += [answer(n, n != 5, "second") for n in range(4, 8)]
     scores = score_predictions(benchmark, write(tmp_path / "p.jsonl", rows))
     assert [row["accuracy"] for row in scores["results"]] == [0.75, 0.75]
     assert scores["comparison"]["pairs"] == []
-    assert [each["rank"] for each in scores["comparison"]["models"]] == [1, 1]
+    models = scores["comparison"]["models"]
+    assert [(each["rank"], each["rank_interval"], each["letters"]) for each in models] == [
+        (None, None, []), (None, None, []),
+    ]  # fmt: skip
+    words = ("--benchmark", tmp_path / "b", "--predictions", tmp_path / "p.jsonl")
+    assert run_here("score", *words) == 0
+    said, sentence = capsys.readouterr(), "first and second were asked no item in common."
+    assert f"warning: Not compared: {sentence}" in said.err
+    assert "etters" not in said.out + said.err
+    scored = score_rows(benchmark, read_rows([tmp_path / "p.jsonl"], benchmark))
+    assert "Rank" not in named_tables(scored.scores)["leaderboard"].columns
+    page = write_report(scored, tmp_path / "page.html").read_text()
+    assert f"Not compared: {sentence}" in page
+    assert "share a letter" not in page
 
 
 def test_what_was_over_the_budget_was_not_asked(tmp_path: Path) -> None:
@@ -171,6 +186,35 @@ def test_failed_calls_are_no_cliff(
     said = capsys.readouterr()
     assert "33.3%" in said.out
     assert f"theirs: {count} failed; at most {best} had no call failed" in said.err
+
+
+@pytest.mark.parametrize("flag", ["--asked", "--all", "--common"])
+def test_people_are_compared_on_what_they_were_shown(
+    flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blind_benchmark(tmp_path / "b", *(make_item(n) for n in range(8)))
+    rows = [answer(n, n != 0, "m") for n in range(8)]
+    rows += [answer(n, True, "human:ann") for n in range(3)]
+    path = write(tmp_path / "p.jsonl", rows)
+    assert run_here("compare", path, "--benchmark", tmp_path / "b", flag, "--json") == 0
+    ((pair),) = json.loads(capsys.readouterr().out)["pairs"]
+    assert (pair["items"], pair["correct"]) == (3, [3, 2])
+
+
+def test_replies_of_which_none_can_be_read_are_told_with_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = blind_benchmark(tmp_path / "b", *(make_item(n) for n in range(4)))
+    lists = [{"id": f"q-{n}", "model": "lists", "response": "[0.1, 0.9]"} for n in range(4)]
+    some = [{**row, "model": "some"} for row in lists[:3]] + [answer(3, True, "some")]
+    path = write(tmp_path / "p.jsonl", lists + some)
+    assert run_here("score", "--benchmark", tmp_path / "b", "--predictions", path) == 0
+    sentence = "lists, protocol: none of 4 replies could be read as an option, the first: "
+    said = capsys.readouterr().err
+    assert f"warning: {sentence}'[0.1, 0.9]'." in said
+    assert "some, protocol: none" not in said
+    scored = score_rows(benchmark, read_rows([path], benchmark))
+    assert sentence in write_report(scored, tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(("flag", "items", "difference"), [

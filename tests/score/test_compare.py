@@ -191,6 +191,12 @@ class TestOtherItemsAsked:
             low, high = model.rank_interval
             assert low <= model.rank <= high
         record = found.to_record()
+        assert record["warnings"] == ["Not compared: c and d were asked no item in common."]
+        assert record["letter_rule"].endswith("; models not compared share none")
+        letters = {each.model: {*each.letters} for each in found.models}
+        assert not letters["c"] & letters["d"]
+        for each in found.pairs:
+            assert bool(letters[each.first] & letters[each.second]) is not each.different
         assert record["policy"].startswith("each pair is compared on the items that both were")
         assert "this model's pairs" in record["rank_rule"]
 
@@ -217,7 +223,7 @@ def test_all_that_is_wrong_is_said() -> None:
 def test_one_model_has_nobody_to_be_compared_with() -> None:
     found = compare(["a"], *answers([0.0], [2] * 10, 0), 0)
     assert found.pairs == ()
-    assert found.models[0].rank_interval == (1, 1)
+    assert (found.models[0].rank, found.models[0].letters) == (None, ())
 
 
 @pytest.mark.parametrize("videos", [60, 5000])

@@ -56,7 +56,7 @@ def printable(text: str) -> str:
 def put_scores(scores: Mapping[str, Any]) -> None:
     """Write the leaderboard of a ``scores.json``, and what has no answer."""
     from reelbench.data.selection import selected_in_words, selection_from
-    from reelbench.score.coverage import asked_in_words, unanswered_in_words
+    from reelbench.score.coverage import asked_in_words, unanswered_in_words, unreadable_in_words
 
     about = scores["benchmark"]
     if selection := selection_from(about):
@@ -64,7 +64,8 @@ def put_scores(scores: Mapping[str, Any]) -> None:
         tell(f"{printable(words)}.")
     if scores["results"] or scores["humans"]:
         _put_leaderboard(scores)
-    for text in asked_in_words(scores["results"]):
+    rows = scores["results"]
+    for text in (*asked_in_words(rows), *unreadable_in_words(rows)):
         tell(f"warning: {printable(text)}")
     for each in scores["humans"]:
         _tell_people(each)
@@ -102,6 +103,7 @@ def _put_leaderboard(scores: Mapping[str, Any]) -> None:
     letters = {
         (each["model"], comparison["condition"]): spelled(each["letters"])
         for each in comparison["models"]
+        if each["letters"]
     }
     headings = ["model", "condition", "accuracy", "95% interval", "letters", "answered", "asked"]
     rows = [

@@ -13,11 +13,12 @@ _SMALLEST = 0.0001  # p that is written out
 
 
 def standings(scores: Scores) -> dict[str, Mapping[str, Any]]:
-    """The rank of each model, under the condition where they are compared."""
+    """The rank of each model that has one, under the condition where they are compared."""
     comparison = scores["comparison"] or {"models": ()}
     return {
         standing["model"]: {**standing, "shown": spelled(standing["letters"])}
         for standing in comparison["models"]
+        if standing["rank"]
     }
 
 

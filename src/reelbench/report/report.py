@@ -52,6 +52,7 @@ from reelbench.score.coverage import (
     no_score,
     partly_asked,
     unanswered_in_words,
+    unreadable_in_words,
 )
 from reelbench.score.estimates import few_videos
 from reelbench.score.judged import ungraded_in_words
@@ -116,7 +117,7 @@ def _page(scored: ScoredRuns, browser: ItemPage) -> str:
         people=people(scores),
         accuracy_of=accuracy_of,
         no_score=no_score,
-        asked_in_words=asked_in_words,
+        part_warnings=[*asked_in_words(results), *unreadable_in_words(results)],
         few_videos=few_videos,
         sureness=_sureness,
         several_conditions=len({row["condition"] for row in results}) > 1,

@@ -17,7 +17,6 @@ from reelbench.report.figures import shown_tags
 from reelbench.report.history import history_table
 from reelbench.report.profile_figures import position_table
 from reelbench.report.rows import label, main_rows
-from reelbench.score.compare import LETTER_RULE
 from reelbench.score.coverage import best_case, no_score, partly_asked
 from reelbench.score.estimates import few_videos
 from reelbench.score.metrics import METRICS
@@ -113,7 +112,8 @@ def leaderboard(scores: Scores) -> Table:
     blank = [""] * (len(columns) - 2 - several)
     chance = ["chance", *([""] if several else []), percent(scores["chance"]["accuracy"]), *blank]
     note = [f"{scores['policy'][0].upper()}{scores['policy'][1:]}."]
-    note += [f"{LETTER_RULE[0].upper()}{LETTER_RULE[1:]}."] if standing else []
+    rule = scores["comparison"]["letter_rule"] if standing else ""
+    note += [f"{rule[0].upper()}{rule[1:]}."] if rule else []
     note += [CAA_MEANS] if "caa" in names else []
     shown = [*lines, chance] if lines else []
     return Table("leaderboard", "Leaderboard", columns, shown, note=" ".join(note))

@@ -17,6 +17,7 @@ from reelbench.score.coverage import (
     BothAnswered,
     CoverageGap,
     coverage_warnings,
+    not_compared,
 )
 from reelbench.score.intervals import (
     LEVEL,
@@ -112,8 +113,8 @@ class Standing:
 
     model: str
     score: float
-    rank: int  # one more than the models that are better on what both were asked
-    rank_interval: tuple[int, int]
+    rank: int | None  # 1 + models that are better on what both were asked; None if in no pair
+    rank_interval: tuple[int, int] | None
     letters: tuple[str, ...]  # shared with those that it cannot be told apart from
 
     def to_record(self) -> dict[str, Any]:
@@ -122,7 +123,7 @@ class Standing:
             "model": self.model,
             "score": rounded(self.score),
             "rank": self.rank,
-            "rank_interval": list(self.rank_interval),
+            "rank_interval": self.rank_interval and list(self.rank_interval),
             "letters": list(self.letters),
         }
 
@@ -139,18 +140,17 @@ class Comparison:
 
     def to_record(self) -> dict[str, Any]:
         """Return what goes into a file."""
+        apart = not_compared([each.model for each in self.models], self.pairs)
+        gaps = (each.gap for each in self.pairs)
         return {
             "items": self.items,
             "videos": self.videos,
             "policy": POLICY if self.asked_alike else ASKED_PAIR_POLICY,
             "method": METHOD,
             "rank_rule": RANK_RULE if self.asked_alike else ASKED_RANK_RULE,
-            "letter_rule": LETTER_RULE,
+            "letter_rule": LETTER_RULE + ("; models not compared share none" if apart else ""),
             "power_rule": POWER_RULE,
-            "warnings": coverage_warnings(
-                (each.gap for each in self.pairs),
-                "see the table of pairs in the report",
-            ),
+            "warnings": [*apart, *coverage_warnings(gaps, "see the table of pairs in the report")],
             "models": [each.to_record() for each in self.models],
             "pairs": [each.to_record() for each in self.pairs],
         }
@@ -347,27 +347,30 @@ def holm(values: Sequence[float]) -> list[float]:
 
 def _standings(models: _Models, pairs: Sequence[Pair], seed: int) -> tuple[Standing, ...]:
     names, count = models.names, len(models.names)
-    lead, (p, p_holm) = np.zeros((count, count)), np.ones((2, count, count))
+    lead, p = np.zeros((count, count)), np.ones((count, count))
+    alike = np.eye(count, dtype=np.bool_)  # compared, and not different
     for pair in pairs:
         one, other = names.index(pair.first), names.index(pair.second)
         p[one, other] = p[other, one] = pair.p
-        p_holm[one, other] = p_holm[other, one] = pair.p_holm
+        alike[one, other] = alike[other, one] = not pair.different
         lead[one, other], lead[other, one] = pair.difference, -pair.difference
     ranks = 1 + (lead < 0).sum(axis=1)
     means = models.scores.sum(axis=1) / np.maximum(models.asked.sum(axis=1), 1)
     apart = p < _levels(models, means, seed)[:, None]
     ahead, behind = (apart & (lead < 0)), (apart & (lead > 0))
-    best_first = sorted(range(count), key=lambda number: (ranks[number], names[number]))
-    different = (p_holm < ALPHA)[np.ix_(best_first, best_first)].tolist()
+    met = {name for pair in pairs for name in (pair.first, pair.second)}
+    order = sorted(range(count), key=lambda n: (names[n] not in met, ranks[n], names[n]))
+    ranked = order[: len(met)]
+    letters = compact_letters((~alike)[np.ix_(ranked, ranked)].tolist())
     return tuple(
         Standing(
             names[number],
             float(means[number]),
-            int(ranks[number]),
-            (1 + int(ahead[number].sum()), count - int(behind[number].sum())),
-            letters,
+            int(ranks[number]) if own else None,
+            (1 + int(ahead[number].sum()), count - int(behind[number].sum())) if own else None,
+            own,
         )
-        for number, letters in zip(best_first, compact_letters(different), strict=True)
+        for number, own in zip(order, [*letters, *[()] * (count - len(met))], strict=True)
     )
 
 

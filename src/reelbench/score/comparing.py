@@ -143,7 +143,7 @@ def compare_sources(
 
 _POLICIES: Mapping[Scope, str] = {
     "asked": ASKED_PAIR_POLICY,
-    "all": POLICY,
+    "all": f"{POLICY}, but people are compared on the items that they were shown",
     "common": "only the items that both answered are compared",
 }
 

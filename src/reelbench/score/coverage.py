@@ -1,14 +1,19 @@
 """Which items a score is over, and how much of a difference comes from those not answered."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
 
 from reelbench.base.progress import counted
 from reelbench.score.intervals import Interval
 from reelbench.score.rounding import percent, points, rounded
 
+if TYPE_CHECKING:
+    from reelbench.score.compare import Pair
+
 HALF = 0.5  # of the items; where both answered fewer, two scores are hardly about the same items
+NAMED = 10  # pairs that a sentence names
 BASELINE = "baseline:"  # how the names of baselines among the models begin
 MATTERS = 0.01  # of coverage, and of a difference that changes on the items that both answered
 
@@ -71,6 +76,16 @@ def asked_in_words(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         f"{part} items: {', '.join(scores)}. The others were not asked and are left out; --all "
         "counts them as wrong."
         for part, scores in parts.items()
+    ]
+
+
+def unreadable_in_words(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each result of whose replies none could be read, with the first."""
+    return [
+        f"{row['model']}, {row['condition']}: none of {row['unread']:,} replies could be read as "
+        f"an option, the first: {row['unreadable']}."
+        for row in rows
+        if "unreadable" in row
     ]
 
 
@@ -156,6 +171,15 @@ class CoverageGap:
             there = _standing(self.lead_on_both).removesuffix(" ahead")
             rest = f"but {there} on the {counted(self.both.items, 'item')} that both answered"
         return f"{name} answered {share} of the items and {other} {its}: {name} is {ahead}, {rest}."
+
+
+def not_compared(models: Sequence[str], pairs: Iterable["Pair"]) -> list[str]:
+    """Return a sentence on the models that are in no pair with each other, where there are some."""
+    met = {(pair.first, pair.second) for pair in pairs}
+    apart = [pair for pair in combinations(sorted(models), 2) if pair not in met]
+    more = [counted(len(apart) - NAMED, "more pair")] if len(apart) > NAMED else []
+    listed = "; ".join([*map(" and ".join, apart[:NAMED]), *more])
+    return [f"Not compared: {listed} were asked no item in common."] if apart else []
 
 
 def coverage_warnings(gaps: Iterable[CoverageGap], where: str) -> list[str]:

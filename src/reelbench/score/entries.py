@@ -15,6 +15,7 @@ from reelbench.evaluate.condition import PROTOCOL
 from reelbench.evaluate.folder import benchmark_among, read_run
 from reelbench.score.coverage import Scope
 from reelbench.score.paired import PairedResult, paired
+from reelbench.score.people import is_person
 from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
 from reelbench.score.results import ModelResult, with_answers
 from reelbench.score.score import main_condition
@@ -62,7 +63,9 @@ class ResultEntry:
         result = ModelResult(self.model, self.condition, items, (), items, outcomes)
         if scope == "common":
             return result.on({item.id for item in items if result.answered(item)})
-        return result.on(result.answers) if scope == "asked" else result
+        if scope == "asked" or is_person(self.model):  # nobody is wrong on what they were not shown
+            return result.on(result.answers)
+        return result
 
     @property
     def is_silent(self) -> bool:

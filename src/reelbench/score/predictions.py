@@ -16,8 +16,8 @@ from reelbench.data.items import Item, Problem, shown
 from reelbench.evaluate.judge import Reply
 from reelbench.evaluate.parse import Failure
 from reelbench.evaluate.vote import Answer, majority
-from reelbench.models.base import REPLIED, STATUSES
-from reelbench.score.row_status import with_status
+from reelbench.models.base import REPLIED
+from reelbench.score.row_status import KNOWN_STATUSES, status_of, with_status
 
 Asked = tuple[str, str]  # model and condition
 Turns = dict[tuple[int, int], dict[str, Any]]  # rows, by option order and round
@@ -242,9 +242,8 @@ def _faults(row: Any, items: Mapping[str, Item]) -> Iterator[Problem]:
     for field in ("order", "round"):
         if type(row.get(field, 0)) is not int:
             yield Problem("BAD_FIELD", field, shown(row[field]), "a whole number")
-    if row.get("status", "ok") not in STATUSES:
-        expected = "one of " + ", ".join(STATUSES)
-        yield Problem("BAD_FIELD", "status", shown(row["status"]), expected)
+    if status_of(row.get("status", "ok")) is None:
+        yield Problem("BAD_FIELD", "status", shown(row["status"]), KNOWN_STATUSES)
     if item is not None:
         yield from _answer_faults(row, item)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.data.items import Item
+from reelbench.data.items import Item, shown
 from reelbench.data.table_rules import F1_OF_MEANS
 from reelbench.evaluate.vote import Answer
 from reelbench.score.bias import biases
@@ -91,7 +91,11 @@ class ModelResult:
             "refused": statuses["refused"] + in_words,
             "error": statuses["error"] + statuses["timeout"],
         }
+        first = next((turn.reply for outcome in closed for turn in outcome.turns
+                      if turn.status == "ok" and not turn.refused_in_words), "")  # fmt: skip
+        nothing = unread and not any(outcome.answer for outcome in closed)
         return {
+            **({"unreadable": shown(first)} if nothing else {}),
             "statuses": dict(sorted(statuses.items())),
             "asked": asked,
             "cut_off": cut,
@@ -109,8 +113,14 @@ def with_answers(results: Sequence[ModelResult]) -> list[ModelResult]:
 
 
 def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
-    """Return results on the items alone that every model answered; people need not have."""
-    models = [result for result in results if not is_person(result.model)]
+    """Return results on the items alone that every model answered; people need not have.
+
+    A model that answered nothing is left out.
+    """
+    kept = [r for r in results if is_person(r.model) or any(map(r.answered, r.everything))]
+    models = [result for result in kept if not is_person(result.model)]
+    if not models and len(kept) < len(results):
+        raise ReelbenchError("No model answered any item: score without --common to see why.")
     if not models:
         return list(results)
     everything = models[0].everything
@@ -119,9 +129,10 @@ def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
         fewest = min(models, key=lambda result: sum(map(result.answered, everything)))
         raise ReelbenchError(
             f"No item was answered by every model; {fewest.model} answered the fewest, under "
-            f"{fewest.condition}: leave it out, or score without --common."
+            f"{fewest.condition}: score without --common, or hold two models against each other "
+            "with `reelbench compare --common --model A --model B`."
         )
-    return [result.on(common) for result in results]
+    return [result.on(common) for result in kept]
 
 
 def result_rows(

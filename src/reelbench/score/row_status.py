@@ -1,7 +1,20 @@
-"""The status of a row of anyone's predictions that names none: a failed call, or a cut reply."""
+"""The status of a row of anyone's predictions, by its own word or by what it shows."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+from reelbench.models.base import STATUSES, Status
+
+# Words of other programs, in any case, beside our own.
+_WORDS: Mapping[str, Status] = {
+    **{status: status for status in STATUSES},
+    "success": "ok", "done": "ok", "completed": "ok", "200": "ok",
+    "fail": "error", "failed": "error", "failure": "error", "exception": "error",
+    "timed out": "timeout", "timed_out": "timeout",
+}  # fmt: skip
+KNOWN_STATUSES = f"one of {', '.join(_WORDS)}, or an HTTP code 4xx or 5xx"
+_HTTP_ERROR = re.compile("[45][0-9][0-9]")
 
 # What programs write in place of a reply when a call failed, as its beginning.
 _FAILED = (
@@ -35,10 +48,16 @@ def _reason(value: Any) -> str:
     return value.rsplit(".", 1)[-1].casefold() if isinstance(value, str) else ""
 
 
+def status_of(word: Any) -> Status | None:
+    """Return the status that a word or an HTTP code means; None for one that is not known."""
+    text = str(word).strip().casefold().removesuffix(".0")
+    return "error" if _HTTP_ERROR.fullmatch(text) else _WORDS.get(text)
+
+
 def with_status(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with the status that it shows: null in place of a reply is a failed call."""
-    if "status" in row:
-        return row
+    if "status" in row:  # a word that is not known is left for the check of rows
+        return {**row, "status": status_of(row["status"]) or row["status"]}
     reply = row.get("response", "")
     if reply is None and not row.get("parsed"):
         return {**row, "status": "error", "error": row.get("error") or "no reply"}

@@ -1,7 +1,7 @@
 """Compute the content of ``scores.json``."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -148,7 +148,7 @@ def score_outcomes(
             "videos": len({media.path for item in benchmark.items for media in item.media}),
             **({"source_clips": len(clips)} if clips else {}),
         },
-        "policy": _policy(scope, benchmark, scored, results),
+        "policy": _policy(scope, benchmark, scored, results, outcomes),
         "ties": TIE_RULE,
         "interval": METHOD,
         "chance": {
@@ -318,10 +318,17 @@ def _results(
 
 
 def _policy(
-    scope: Scope, benchmark: Benchmark, scored: Sequence[Item], results: Sequence[ModelResult]
+    scope: Scope,
+    benchmark: Benchmark,
+    scored: Sequence[Item],
+    results: Sequence[ModelResult],
+    outcomes: Iterable[Asked],
 ) -> str:
     if scope == "common":
-        return COMMON_POLICY.format(len(scored), len(benchmark.items))
+        scored_too = {(each.model, each.condition) for each in results}
+        silent = [" under ".join(asked) for asked in outcomes if asked not in scored_too]
+        left = f"; left out: {', '.join(silent)}, without any answer" if silent else ""
+        return COMMON_POLICY.format(len(scored), len(benchmark.items)) + left
     if scope == "all":
         return ALL_POLICY
     whole = all(len(each.items) + len(each.opened) == len(scored) for each in results)

@@ -32,8 +32,7 @@ from reelbench.interop.predictions.names import file_name, model_of
 from reelbench.interop.predictions.options import OptionColumns
 from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows, repeated_numbers
 from reelbench.interop.records import read_records
-from reelbench.models.base import STATUSES
-from reelbench.score.row_status import was_cut, with_status
+from reelbench.score.row_status import status_of, was_cut, with_status
 
 _READ = ("parsed", "extracted")  # beginnings of the names of columns that a parser filled
 _SEEN = 200  # rows that show whether a column has ids
@@ -299,7 +298,7 @@ class Conversion:
                 passed_over = ""  # said once
             seen[place] = each
             ours = with_status(ours)
-            if ours.get("status") == "error":
+            if ours.get("status") in ("error", "timeout"):
                 counts.failed.append(shown(each.item.id))
             elif each.is_empty:
                 counts.empty.append(shown(each.item.id))
@@ -343,8 +342,9 @@ def _beside(row: Values, prediction: str) -> dict[str, Any]:
         text = text_of(row.get(name))
         if text.isdecimal() and len(text) < 10:
             found[name] = int(text)
-    if row.get("status") in STATUSES and row["status"] != "ok":
-        found["status"] = row["status"]
+    word = next((row[name] for name in row if name.casefold() == "status"), None)
+    if text_of(word) and status_of(word) != "ok":
+        found["status"] = word
     elif was_cut(row) or was_cut_in(row.get(prediction)):
         found["status"] = "truncated"
     return found
@@ -365,7 +365,7 @@ class _Counts:
         texts = (
             (self.unmatched, "Rows about no item of the benchmark, left out"),
             (self.again, "Rows that say the same once more, counted once"),
-            (self.failed, "Rows of failed calls, without a reply"),
+            (self.failed, "Rows of failed calls, counted as unanswered"),
             (self.empty, "Rows without a prediction, counted as unanswered"),
         )
         found = [f"{text}: {len(ids):,} ({_first(ids)})." for ids, text in texts if ids]

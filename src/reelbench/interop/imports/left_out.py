@@ -66,6 +66,10 @@ def _options(one: Recogniser) -> Iterator[tuple[str, str]]:
     if "options" in one.fixed.fields or len(taken) < 2:
         return
     places = sorted(map(one.columns.index, taken))
+    more = ""
+    if one.changes.get("option_order") == "shuffled":  # the key is one of the options
+        key = shlex.quote(f"answer={one.fields['answer']}")
+        more = f" --set {key} --set answer_as=text --set option_order=shuffled"
     words = max(one.profiles[name].mean_words for name in taken)
     unused = {p.name: p for p in _unused(one)}
     for name in one.columns[places[0] : places[-1] + 2]:
@@ -78,7 +82,7 @@ def _options(one: Recogniser) -> Iterator[tuple[str, str]]:
         listed = ", ".join(sorted([*taken, name], key=one.columns.index))
         doubt = (
             f"{name!r} may be another option, and is left out: "
-            f"--set options={shlex.quote(f'[{listed}]')} takes it."
+            f"--set options={shlex.quote(f'[{listed}]')}{more} takes it."
         )
         again = re.fullmatch(r"(.+) \(\d+\)", name)
         if again and again[1] in one.columns:

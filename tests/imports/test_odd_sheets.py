@@ -180,3 +180,45 @@ def test_what_is_taken_is_named_as_the_sheet_names_it(tmp_path: Path) -> None:
         "video", "question", "Options 1", "Options 2", "Options 3", "answer",
     ]  # fmt: skip
     assert "The columns' names were taken from lines 1 to 2." in result.notes
+
+
+FOUR = ["a dog", "a cat", "a cow", "a pig"]
+HEAD = ["video", "question", "A", "B", "C", "D"]
+
+
+@pytest.mark.parametrize(
+    ("head", "cells", "answers", "said"),
+    [
+        ([*HEAD, "answer_final", "answer"], [*FOUR, None], "BDACBD", "'answer_final' could be the answer too and differs from 'answer' in 5 of 6 rows: --set answer=answer_final"),
+        ([*HEAD, "correct", "answer"], [*FOUR, "no"], "BDACBD", "'correct' has yes or no"),
+        ([*HEAD, "None of the above", "answer"], [*FOUR, "a rat"], "BDACBD", "--set options='[A, B, C, D, None of the above]'"),
+        (["video", "question", "A", "B", "B", "C", "answer"], FOUR, "ABCABC", "Two columns are called 'B'"),
+        (["video", "question", "i", "ii", "iii", "iv", "answer"], FOUR, ["ii", "i", "iv"] * 2, ""),
+        (["video", "question", "option i", "option ii", "option iii", "option iv", "answer"], FOUR, ["ii", "i", "iv"] * 2, ""),
+        (["video", "question", "red", "blue", "green", "grey", "answer"], FOUR, ["blue", "red", "grey"] * 2, ""),
+        ([*HEAD, "TC in", "answer"], [*FOUR, 3], "BDACBD", "--set 'start=TC in'"),
+        ([*HEAD, "start", "duration", "answer"], [*FOUR, 3, 2], "BDACBD", "'duration' is not added to 'start'"),
+    ],
+)  # fmt: skip
+def test_columns_that_may_be_part_of_the_items_are_taken_or_said(
+    head: list[str], cells: list[Any], answers: Sequence[str], said: str, tmp_path: Path
+) -> None:
+    own = ["BACDCB"[n] if "answer_final" in head else None for n in range(6)]
+    rows = [
+        ["a.mp4", f"What is {n}?", *(own[n] if c is None else c for c in cells), answers[n]]
+        for n in range(6)
+    ]
+    result = read(tmp_path, "q.xlsx", [head, *rows])
+    assert {item.kind for item in result.items} == {"single"}
+    assert said in " ".join(result.doubts) if said else not result.doubts
+    if not said:
+        assert keys(result) == ["a cat", "a dog", "a pig"] * 2
+
+
+def test_formulas_without_values_are_said_with_their_column(tmp_path: Path) -> None:
+    rows = [["a.mp4", f"What is {n}?", "a dog", "a cat", '="no"', "AB"[n % 2]] for n in range(4)]
+    result = read(tmp_path, "q.xlsx", [["video", "question", "A", "B", "C", "answer"], *rows])
+    assert [row.reason for row in result.odd_rows] == [
+        "column E: found 4 formulas without values, expected values: open the file in a "
+        "spreadsheet program and save it"
+    ]

@@ -113,7 +113,7 @@ def test_more_videos_that_are_left_out_are_a_doubt(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "answers", "said"),
     [
-        (["I", "II", "III"], ["II", "III"], "look like letters of options"),
+        (["p", "q", "r"], ["B", "C"], "look like letters of options"),
         (["p", "q", "r"], ["2", "3"], "look like numbers of options"),
         (["options"], ["B", "C"], "'options' has no options that could be read"),
         ([], ["1", "0"], "--set kind=yesno"),

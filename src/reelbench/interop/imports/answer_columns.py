@@ -7,7 +7,7 @@ from reelbench.data.items import freeze
 from reelbench.interop.imports import column_names as names
 from reelbench.interop.imports.answers import answer_form, letters_or_none
 from reelbench.interop.imports.cells import cell
-from reelbench.interop.imports.column_names import name_key
+from reelbench.interop.imports.column_names import last_word, name_key
 from reelbench.interop.imports.items import RowReader
 from reelbench.interop.imports.mapping import ImportMapping
 from reelbench.interop.imports.recogniser import Recogniser
@@ -21,13 +21,15 @@ def options_by_answer(one: Recogniser) -> None:
         return
     free = [p.name for p in one.free() if p.is_scalar and p.filled > 0.5 and not p.share_of_media]
     for answer in reversed(free):
-        block = _block_with(answer, free, one)
-        if len(block) >= 2:
-            one.take("options", tuple(block), f"{answer!r} always has the text of one of them")
-            doubt = _beside(block, [name for name in free if name != answer], one)
-            one.use(answer, "answer", "its text is always that of another column", doubt)
-            one.fields["answer"] = answer
-            return
+        for what in ("text", "name"):
+            block = _block_with(answer, free, one, by_name=what == "name")
+            if len(block) >= 2:
+                why = f"{answer!r} always has the {what} of one of them"
+                one.take("options", tuple(block), why)
+                doubt = _beside(block, [name for name in free if name != answer], one)
+                one.use(answer, "answer", f"its text is always the {what} of another column", doubt)
+                one.fields["answer"] = answer
+                return
 
 
 def _beside(block: Sequence[str], others: Sequence[str], one: Recogniser) -> str:
@@ -44,13 +46,16 @@ def _beside(block: Sequence[str], others: Sequence[str], one: Recogniser) -> str
     )
 
 
-def _block_with(answer: str, free: Sequence[str], one: Recogniser) -> list[str]:
-    """The adjacent columns of which one always has the text of another column."""
+def _block_with(answer: str, free: Sequence[str], one: Recogniser, *, by_name: bool) -> list[str]:
+    """The adjacent columns of which another column always has the text, or the name."""
     others = [name for name in free if name != answer]
     hits = dict.fromkeys(others, 0)
     for record in one.records[:: max(1, len(one.records) // 500)]:
         wanted = text_of(record.values.get(answer))
-        same = [name for name in others if wanted and text_of(record.values.get(name)) == wanted]
+        if by_name:
+            same = [n for n in others if name_key(wanted) in (name_key(n), name_key(last_word(n)))]
+        else:
+            same = [n for n in others if wanted and text_of(record.values.get(n)) == wanted]
         if not same:
             return []
         for name in same:
@@ -66,21 +71,21 @@ def answer_column(one: Recogniser) -> None:
     """Take the column that names the right options."""
     if "answer" in one.fields:
         return
-    rows = list(_rows_with_options(one))
+    rows = list(rows_with_options(one))
     named = [p for p in one.free() if p.key in names.ANSWER]
     named.sort(key=lambda p: names.ANSWER.index(p.key))
     if not rows:
         if named:
             one.take("answer", named[0].name, "its name")
         return
-    shares = {p.name: _share_read(p.name, rows) for p in named}
+    shares = {p.name: share_read(p.name, rows) for p in named}
     fitting = [p for p in named if shares[p.name] >= 0.5] or [p for p in named if shares[p.name]]
     if fitting:
         one.take("answer", fitting[0].name, "its name, and its values name options")
         _compare(one, [p.name for p in fitting], rows)
         return
     others = [p for p in one.free() if p.key not in names.ID and not p.is_number]
-    found = [p.name for p in others if _share_read(p.name, rows) >= 0.9]
+    found = [p.name for p in others if share_read(p.name, rows) >= 0.9]
     if found:
         _take_unnamed(one, found, rows)
     elif one.fields.get("options") in _ACCEPTED:
@@ -100,7 +105,7 @@ def _take_unnamed(
     if len(known) == 1:
         one.take("answer", known[0], "its name, and its values name options")
         _compare(one, [known[0], *(name for name in columns if name != known[0])], rows)
-    elif len({tuple(_best_letters(name, rows)) for name in columns}) == 1:
+    elif len({tuple(best_letters(name, rows)) for name in columns}) == 1:
         one.take("answer", columns[0], "its values name options")
     else:
         listed = ", ".join(map(repr, columns))
@@ -117,9 +122,9 @@ def _compare(
     one: Recogniser, columns: Sequence[str], rows: Sequence[tuple[SourceRecord, OptionList]]
 ) -> None:
     """Say of further columns with answers whether they name the same options as the first."""
-    first = _best_letters(columns[0], rows)
+    first = best_letters(columns[0], rows)
     for other in columns[1:]:
-        pairs = zip(first, _best_letters(other, rows), strict=True)
+        pairs = zip(first, best_letters(other, rows), strict=True)
         differ = sum(a != b for a, b in pairs)
         named = f"another option in {differ} of" if differ else "the same option in all"
         doubt = (
@@ -130,16 +135,17 @@ def _compare(
         one.use(other, "", why, doubt if differ else "")
 
 
-def _best_letters(
+def best_letters(
     column: str, rows: Sequence[tuple[SourceRecord, OptionList]]
 ) -> list[tuple[str, ...] | None]:
+    """Return the options that a column names in each row, read in the best way."""
     pairs = [(cell(column, record), options) for record, options in rows]
     form = answer_form(pairs).form
     return [letters_or_none(*pair, form) for pair in pairs]
 
 
-def _rows_with_options(one: Recogniser) -> Iterator[tuple[SourceRecord, OptionList]]:
-    """A sample of rows that have options."""
+def rows_with_options(one: Recogniser) -> Iterator[tuple[SourceRecord, OptionList]]:
+    """Yield a sample of rows that have options."""
     reader = RowReader(ImportMapping(fields=freeze(one.fields), **one.changes))
     step = max(1, len(one.records) // 500)
     for record in one.records[::step]:
@@ -151,6 +157,6 @@ def _rows_with_options(one: Recogniser) -> Iterator[tuple[SourceRecord, OptionLi
             yield record, options
 
 
-def _share_read(column: str, rows: Sequence[tuple[SourceRecord, OptionList]]) -> float:
-    """The share of rows whose option a column names, read in the best way."""
+def share_read(column: str, rows: Sequence[tuple[SourceRecord, OptionList]]) -> float:
+    """Return the share of rows whose option a column names, read in the best way."""
     return answer_form([(cell(column, record), options) for record, options in rows]).share

@@ -199,7 +199,8 @@ def _own_label(text: str, options: OptionList) -> str:
     wanted = plain(text)
     for labels in (options.names, options.labels):
         longer = [plain(label) for label in labels]
-        if len(wanted) > 1 and not wanted.isdecimal() and longer.count(wanted) == 1:
+        long = any(len(label) > 1 for label in (wanted, *longer))  # i beside ii is no letter
+        if long and not wanted.isdecimal() and longer.count(wanted) == 1:
             return LETTERS[longer.index(wanted)]
     sign = text.strip(" .:()[]（）")  # א or ②, where options are labelled so
     other = len(sign) == 1 and sign in OTHER_LETTERS and list(options.labels).count(sign) == 1

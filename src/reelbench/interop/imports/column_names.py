@@ -99,6 +99,9 @@ TAGS = frozenset(
         "难度 カテゴリ 分類 유형 الفئة קטגוריה"
     )
 )
+KNOWN = frozenset(
+    {*QUESTION, *ANSWER, *REFERENCE, *ID, *VIDEO, *KIND, *SPLIT, *TAGS, *START, *END, *SPAN}
+)
 # What a model replied is never a key, nor anything else of an item.
 PREDICTION = re.compile(
     r"(?:pred(?:icted|iction|ictions)?|response|output|outputs|reply|modelanswer|modelresponse"
@@ -131,6 +134,11 @@ OPTION_PREFIXES = frozenset(
 
 _ENDED = re.compile(rf"(\d{{1,2}}|[A-Za-z{OTHER_LETTERS}])[\])]?$")
 _JOINTS = f"{string.whitespace}\u00a0_.-[("  # between a name and its number
+
+
+def last_word(name: str) -> str:
+    """Return the last word of a column's name, such as the iv of ``option iv``."""
+    return re.split(r"[\W_]+", name.strip(f"{_JOINTS})]"))[-1]
 
 
 def series_part(name: str) -> tuple[str, str] | None:

@@ -18,6 +18,7 @@ from reelbench.interop.imports.answers import (
     yes_no,
 )
 from reelbench.interop.imports.cells import cell, path_of
+from reelbench.interop.imports.column_names import last_word
 from reelbench.interop.imports.mapping import OTHERS, ImportMapping, several
 from reelbench.interop.imports.sheet_times import TIME_FIELDS, SheetTimes
 from reelbench.interop.imports.spans import read_seconds, read_spans
@@ -291,6 +292,8 @@ def options_of_columns(names: Sequence[str], values: Sequence[Any]) -> OptionLis
         texts = [rest for _, rest in pairs]  # "A. dog" in the column of A
     ends = [re.search(rf"(\d+|[A-Za-z{OTHER_LETTERS}])$", name) for name in names]
     labels = tuple(end[1] if end else "" for end in ends)
+    if len(set(labels)) < len(labels):  # the i of i, ii and iii
+        labels = tuple(map(last_word, names))
     return checked_options(OptionList(tuple(texts), labels if all(labels) else (), tuple(names)))
 
 

@@ -10,6 +10,7 @@ from reelbench.interop.imports.alphabets import in_sequence, longest_run
 from reelbench.interop.imports.answer_columns import answer_column, options_by_answer
 from reelbench.interop.imports.cells import cell
 from reelbench.interop.imports.column_names import name_key, series_part
+from reelbench.interop.imports.left_out import left_out
 from reelbench.interop.imports.mapping import ImportMapping, several
 from reelbench.interop.imports.profile import Profile
 from reelbench.interop.imports.recogniser import ColumnUse, Recogniser
@@ -105,10 +106,6 @@ def _series(one: Recogniser) -> tuple[str, ...]:
     return max(found, key=lambda each: (each[0], len(each[1])), default=(False, ()))[1]
 
 
-_KNOWN = {*names.QUESTION, *names.ANSWER, *names.REFERENCE, *names.ID, *names.VIDEO, *names.KIND,
-          *names.SPLIT, *names.TAGS, *names.START, *names.END, *names.SPAN}  # fmt: skip
-
-
 _UNNAMED = re.compile(r"column \d+")
 
 
@@ -128,7 +125,7 @@ def _unnamed_group(one: Recogniser) -> tuple[str, ...]:
             group.append(name)
         else:
             head = texts.get(before)
-            group = [before, name] if head and head.key not in _KNOWN else [name]
+            group = [before, name] if head and head.key not in names.KNOWN else [name]
     return tuple(group) if len(group) > 1 else ()
 
 
@@ -372,4 +369,5 @@ def _rest(one: Recogniser) -> None:
 _STEPS: tuple[Callable[[Recogniser], None], ...] = (
     _predictions, _video, _more_media, _question, _options, _sentences, _inline_options,
     options_by_answer, answer_column, _reference, _id, _times, _kind, _tags, _rest,
+    left_out,
 )  # fmt: skip

@@ -9,6 +9,7 @@ import io
 import posixpath
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from reelbench.interop.records.cell_percents import is_percent_format
@@ -26,6 +27,8 @@ _TAG = re.compile(r"<(?:\w+:)?(\w+)((?:\s[^<>]*)?)>")
 # From the start of a word and without a way back: a long one is read once.
 _ATTRIBUTE = re.compile(r"""\b(?:\w++:)?+(\w++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 _NUMBER = re.compile(r"\d{1,9}")  # of a format; Python refuses to read one of 5,000 digits
+_NO_VALUE = re.compile(rb"<c\b([^<>]*+)><f\b[^<>]*+(?:(?<=/)>|>[^<]*+</f>)(?:<v\s*/>|<v></v>)?</c>")
+_LETTERS = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})""")
 _STYLE = re.compile(rb"""\bs\s*=\s*["'](\d{1,9})["']""")
 
 
@@ -39,11 +42,11 @@ class CellFormats:
         if data.startswith(ZIP):
             with zipfile.ZipFile(io.BytesIO(data)) as package:
                 self._codes = _codes_by_style(package)
-                self._parts = _sheet_parts(package) if self._codes else {}
+                self._parts = _sheet_parts(package)
 
     def of_sheet(self, name: str) -> Places:
         """Return the formats of the cells that have one of these."""
-        if name not in self._parts:
+        if not self._codes or name not in self._parts:
             return {}
         found: dict[tuple[int, int], str] = {}
         with (
@@ -55,6 +58,16 @@ class CellFormats:
                 if style and (code := self._codes.get(int(style[1]))):
                     found[row, column] = code
         return found
+
+    def empty_formulas(self, name: str) -> Counter[str]:
+        """Return how many formulas without values each column of a sheet has, by its letters."""
+        if name not in self._parts:
+            return Counter()
+        with zipfile.ZipFile(io.BytesIO(self._data)) as package:
+            if package.getinfo(self._parts[name]).file_size > _MOST_BYTES:
+                return Counter()
+            cells = _NO_VALUE.findall(package.read(self._parts[name]))
+        return Counter(found[1].decode() for each in cells if (found := _LETTERS.search(each)))
 
 
 def _codes_by_style(package: zipfile.ZipFile) -> dict[int, str]:

@@ -72,7 +72,18 @@ def _sheet(
     cells: list[Cells] = list(enumerate(rows, 1))
     found = table_records(cells, f"{file}#{name}")
     notes = [f"Sheet {shown(name)}: {note}" for note in [*found.notes, *filled]]
-    return Found(found.records, found.problems, notes, found.columns)
+    unsaved = [
+        Problem(
+            "UNREADABLE",
+            f"column {letters}",
+            f"{count} formulas without values",
+            "values: open the file in a spreadsheet program and save it",
+            f"{file}#{name}",
+            0,
+        )
+        for letters, count in formats.empty_formulas(name).items()
+    ]
+    return Found(found.records, [*found.problems, *unsaved], notes, found.columns)
 
 
 def _plain(cell: Any, code: str) -> Any:

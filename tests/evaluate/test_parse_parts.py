@@ -56,7 +56,7 @@ def test_a_cut_in_reasoning_leaves_a_whole_mark_at_its_end_alone() -> None:
     ("B. a blue door\n\nIf the clip were shorter, the answer would be C.", "B"), ("I first thought B, but it is C.", "C"),
     ("The door opens. So it is either B or C.", None), ("It may be A. I am unable to determine the answer.", None),
     ("所以答案应该是C选项。", "C"), ("答案为C选项", "C"), ("So the best option is the following: a dog.", "C"), ("Let me look. Preliminary answer: A. There is fur. Final answer: C", "C"),
-    ("(a) First we look at the frames. The red thing moves. Then", None), ("a) The man walks.\nb) The man runs", None),
+    ("(a) First we look at the frames. The red thing moves. Then", None), ("(a) First, there is a dog. (b) Then", None), ("a) The man walks.\nb) The man runs", None),
 ])  # fmt: skip
 def test_the_last_sentence_decides(reply: str, answer: str | None) -> None:
     assert letter(reply) == answer

@@ -74,3 +74,12 @@ def test_a_veto_leaves_no_answer(reply: str, answer: str | None) -> None:
 def test_loops_and_cut_sentences_state_no_option() -> None:
     assert letter("It shows a dog and then " * 40) is None
     assert letter("The scene is dark. It shows a dog. The man then") is None
+
+
+@pytest.mark.parametrize(("reply", "places"), [
+    ("A is correct. B is wrong. C is correct. D is wrong.", (0, 2)), ("The clip shows a lot.\n\nA and C are correct; B and D are not.", (0, 2)),
+    ("Several can be right here. a red door, a dog", (0, 2)), ("Several can be right here.\n\na red door and a dog", (0, 2)),
+])  # fmt: skip
+def test_what_is_denied_at_the_end_is_no_contradiction(reply: str, places: tuple[int, ...]) -> None:
+    assert parse_answer(reply, "multi", THINGS).places == places
+    assert letter("Option A is correct. Options B, C and D are wrong.") == "A"

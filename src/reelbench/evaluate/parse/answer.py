@@ -53,6 +53,7 @@ from reelbench.evaluate.parse.segments import (
     letter_behind,
     letters_named,
     lone_letter,
+    rejects_letters,
     reply_of,
     veto,
     within_limit,
@@ -130,6 +131,7 @@ _PART = pattern(r"\([a-z]\)\s(\w+)\W{0,3}")  # that has just begun: "(b) Then"
 _HEADING = pattern(r"(?:^|\n)\W{0,6}(?:\w+\s)?‹answer›\W{0,4}$")
 _LONG = 400  # characters before a last sentence that decides whatever they say
 _LAST_LINE = 2_000  # characters
+_JOINED = 8  # characters that may join an option's text to the next
 _LAST_WORDS = pattern(r"[^?]{0,60}", re.DOTALL)  # that may stand behind a mark
 _MARKED = frozenset(method for method, _ in _SURE[:4])
 
@@ -290,12 +292,21 @@ def _is_outweighed(seen: ReplyText, reader: Reader, parsed: Parsed) -> bool:
     before, last = last_sentence(seen, reader)
     if reader.only(last).places or reader.only(seen.lines[0][1]).places == places:
         return False
+    alone = reply_of(last, reader)
+    if before.strip() and _read(alone, reader, _FINAL_WORDS).places == places:
+        return False
+    if reader.question.kind == "multi" and option_text(alone, reader) == places:
+        longest = sum(len(reader.question.texts[place]) + _JOINED for place in places)
+        return len(last) > longest  # a list of options, and nothing else
     line = seen.lines[-1][1]
     named = {reader.question.place(sign) for sign in re.findall(r"\b[A-Z]\b", line)}
     if named >= set(places) and parsed.method.startswith("label"):
         return False
-    other = letters_named(last, reader) - set(places) or denies_options(last)
-    if before.strip() and other:
+    last_named = letters_named(last, reader)
+    others = last_named - set(places)
+    if others and others == last_named and rejects_letters(last):
+        return False  # "A is right. B and C are wrong."
+    if before.strip() and (others or denies_options(last)):
         return True
     return parsed.method in _WEAK and not is_whole(seen.bare)
 

@@ -192,6 +192,9 @@ _VETO = pattern(r"‹negation›|n't\b|‹negating›|‹faulty›")
 _OPTION = pattern("‹option answer offered›")
 _OFFERED = pattern("‹offered›")
 _OTHERS = pattern("‹others›")
+_REJECTED = pattern(  # "Options B, C and D are wrong."
+    r"(?i:‹option›\s?)?(?:\(?[A-Z]\)?(?![A-Za-z])\s?(?:[,、]\s?)?(?:‹joint›\s?)?){1,26}[^A-Z,;]{1,40}"
+)
 _HEADED = pattern(
     r"(?!(?:From|On|In|At|To|The|A|An)\b)[^\W\d_][^\d\n.:,]{1,40}?\s?[:=→]>?\s?\W{0,3}[A-Z]\W{0,3}"
 )
@@ -229,7 +232,7 @@ def sentences(text: str) -> list[str]:
 def last_sentence(reply: ReplyText, reader: Reader) -> tuple[str, str]:
     """Return what stands before the last sentence, and that sentence, courtesies left out."""
     parts = sentences(reply.bare)
-    while len(parts) > 1 and _is_courtesy(parts[-1]) and not reader.only(parts[-1]).places:
+    while len(parts) > 1 and _is_courtesy(parts[-1], reader):
         parts.pop()
     if not parts:
         return "", ""
@@ -237,12 +240,14 @@ def last_sentence(reply: ReplyText, reader: Reader) -> tuple[str, str]:
     return reply.bare[:place], parts[-1]
 
 
-def _is_courtesy(sentence: str) -> bool:
+def _is_courtesy(sentence: str, reader: Reader) -> bool:
     """Whether a sentence says nothing of options: "I hope this helps." """
     low = lowered(sentence)
     plain = bool(_COURTESY.fullmatch(sentence)) and not _CONTRAST.search(low)
     return (
         plain
+        and not reader.only(sentence).places
+        and not any(text in low for text in reader.question.texts if len(text) > _LETTERS)
         and not _CAPITAL.search(sentence)
         and not _CUE.search(low)
         and not any(occurrences(low, words("retraction")))
@@ -317,6 +322,11 @@ def _says_none(sentence: str) -> re.Match[str] | None:
         return None
     last = max(offered, denied, key=lambda found: found.end())
     return None if _NAMED.search(sentence, 0, last.end()) else last
+
+
+def rejects_letters(sentence: str) -> bool:
+    """Whether a sentence says of letters that they are wrong, and nothing else."""
+    return bool(_REJECTED.fullmatch(sentence) and _VETO.search(lowered(sentence)))
 
 
 def denies_options(sentence: str) -> bool:

@@ -59,7 +59,7 @@ _FIELDS_NAMED = re.compile("‹(spaced )?([a-z_ ]+)›")
 @cache
 def languages() -> dict[str, dict[str, list[str]]]:
     """Return the words of every language by its code and what they do."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader  # ten times as fast
     files = sorted((Path(__file__).parent / "languages").glob("*.yaml"))
     return {file.stem: yaml.load(file.read_text("utf-8"), loader) for file in files}  # noqa: S506
 

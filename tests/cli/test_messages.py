@@ -22,7 +22,6 @@ MISTAKES: list[tuple[list[str], list[str]]] = [
     (["import", "{rows}", "--out", "{file}"], ["file is a file: name a folder in --out"]),
     (["report", "{demo}/run", "--out", "{foreign}"], ["is a folder: name a file in --out"]),
     (["report", "{demo}/run", "--tables", "{file}"], ["file is a file: name a folder in --tables"]),
-    (["report", "{demo}/run", "--figures", "{file}"], ["is a file: name a folder in --figures"]),
     (["report", "{demo}/run", "--since", "{empty}"], ["is not a run folder", "--since"]),
     (["score", "{demo}/run", "--out", "{foreign}"], ["is a folder: name a file in --out"]),
     (["annotate", "{demo}", "--labels", "text", "--out", "{file}"], ["name a folder in --out"]),
